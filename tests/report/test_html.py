@@ -8,9 +8,9 @@ from private_ensembles.report import html
 
 
 def test_a_printed_number_that_is_not_compared_with_ours_has_no_status():
-    shown = html.cell("printed epsilon", "2.52*", True, {})
+    shown = html.cell("printed epsilon", "2.52*", {}, numeric=True)
     assert shown == ("2.52*", {"class": "number", "data-sort": "2.52"})
-    assert "✓" in html.cell("printed epsilon", "2.52", True, {}).content
+    assert "✓" in html.cell("printed epsilon", "2.52", {}, numeric=True).content
 
 
 def test_what_is_not_for_release_is_shown_as_secret():
@@ -67,20 +67,20 @@ def test_a_long_table_scrolls_below_its_heading_and_a_wide_one_is_printed_across
 
 
 def test_a_mechanism_and_a_data_set_have_their_real_names():
-    named = html.cell("mechanism", "gnmax_analytic", False, {})
+    named = html.cell("mechanism", "gnmax_analytic", {}, numeric=False)
     assert named == ("GNMax, analytic σ", {"title": "gnmax_analytic"})
-    marked = html.cell("task", "adult (stand-in)", False, {})
+    marked = html.cell("task", "adult (stand-in)", {}, numeric=False)
     assert marked.content == 'UCI Adult <span class="standin">stand-in</span>'
-    assert "&lt;b&gt;" in html.cell("task", "<b> (synthetic)", False, {}).content
+    assert "&lt;b&gt;" in html.cell("task", "<b> (synthetic)", {}, numeric=False).content
 
 
 def test_a_long_text_that_stands_below_the_table_is_a_number_here():
-    assert html.cell("note", "long", False, {"long": 3}) == ("note 3", {"data-note": 3})
+    assert html.cell("note", "long", {"long": 3}, numeric=False) == ("note 3", {"data-note": 3})
 
 
 def test_losses_are_rounded_up_and_other_numbers_to_the_nearest():
-    assert html.cell("accuracy", 0.12341, True, {}).content == "0.1234"
-    assert html.cell("proven_epsilon", 0.12341, True, {}).content == "0.1235"
-    assert html.cell("lower_epsilon", 0.12341, True, {}).content == "0.1234"
+    assert html.cell("accuracy", 0.12341, {}, numeric=True).content == "0.1234"
+    assert html.cell("proven_epsilon", 0.12341, {}, numeric=True).content == "0.1235"
+    assert html.cell("lower_epsilon", 0.12341, {}, numeric=True).content == "0.1234"
     # Beside a printed number, as that is.
-    assert html.cell("epsilon", 0.123411, True, {}, MORE_DIGITS).content == "0.12341"
+    assert html.cell("epsilon", 0.123411, {}, MORE_DIGITS, numeric=True).content == "0.12341"

@@ -166,7 +166,8 @@ def test_every_accuracy_is_a_dot_with_its_value(read):
     own = [text for text in shown if "printed" not in text]
     assert len(own) == len(every)
     row = every[(every["m"] == 3) & (every["mechanism"] == "darrm_opt")].iloc[0]
-    start = f"{display_names.mechanism_label('darrm_opt')}, {display_names.dataset_label(row['dataset'])}: "
+    mechanism = display_names.mechanism_label("darrm_opt")
+    start = f"{mechanism}, {display_names.dataset_label(row['dataset'])}: "
     assert any(text.startswith(f"{start}{row['expected_accuracy']:.4f}") for text in own)
 
 

@@ -1,4 +1,4 @@
 """The page and docs/ as text: chapters, tables, charts and findings of a run's results.
 
-Lays out tables that others computed. May import `run` and `papers`.
+This room lays out tables that others computed. It may import `run` and `papers`.
 """

@@ -1,4 +1,4 @@
-"""A paper's chapter of the page: something to look at before long tables, which are folded."""
+"""A paper's chapter of the page: views and figures come before long tables, which are folded."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,15 +22,19 @@ from private_ensembles.report.printed_columns import add_printed_columns, has_st
 from private_ensembles.report.sections import Item, Section
 from private_ensembles.report.views import VIEWS
 
-# A table of no more rows than these needs no field to filter them.
+# A table of at most so many rows needs no field to filter them.
 _SHORT = 10
 
 
 @dataclass(frozen=True)
 class Results:
-    """What the page shows. root: its folder. files: by paper and name, as ("nzc", "table1.csv").
+    """The results that the page shows.
 
-    config: of the run, if it is known.
+    Attributes:
+        root: The page's folder.
+        files: The paths by paper and name, such as ("nzc", "table1.csv").
+        compared: The printed numbers of ``fidelity.csv`` as text.
+        config: The run's configuration, if it is known.
     """
 
     root: Path
@@ -41,10 +45,16 @@ class Results:
 
 @dataclass(frozen=True)
 class Rows:
-    """A table of an item, folded. anchor: empty if the item's own leads to it.
+    """A table of an item, folded.
 
-    starred: some printed numbers are not compared with ours beside them. reasons: why the tightest
-    totals hold, each with the queries that it is for.
+    Attributes:
+        anchor: Its anchor; empty if the item's own leads to it.
+        words: What its fold says.
+        counts: How many of its numbers have which status.
+        table: The table as HTML.
+        starred: Whether some printed numbers are not compared with ours beside them.
+        reasons: The queries for which the tightest totals hold, by the reason.
+        path: Its CSV file.
     """
 
     anchor: str
@@ -60,8 +70,10 @@ class Rows:
 class ShownItem:
     """An item as the page lays it out (``index.html``), with what the run made of it.
 
-    same_as: anchor and title of the item of this section that has the same caption. closed:
-    nothing of it is to look at before it is opened.
+    Attributes:
+        same_as: The anchor and title of the item of this section that has the same caption.
+        closed: Whether there is nothing to look at before it is opened.
+        drawn: The PNG file of its figure, if it has one.
     """
 
     item: Item
@@ -77,7 +89,7 @@ class ShownItem:
 
 
 def items(section: Section, results: Results) -> list[ShownItem]:
-    """Return the items of a paper that the run made."""
+    """Return the items of a paper's section that the run made."""
     printed = results.compared[results.compared["paper"] == section.paper]
     shown = []
     first_with: dict[str, tuple[str, str]] = {}
@@ -98,7 +110,7 @@ def items(section: Section, results: Results) -> list[ShownItem]:
         drawn = next((path for path in files if path.suffix == ".png"), None)
         same_as = first_with.get(item.caption)
         first_with.setdefault(item.caption, (anchor, title.partition(":")[0]))
-        one = ShownItem(
+        shown_item = ShownItem(
             item=item,
             anchor=anchor,
             title=title,
@@ -110,29 +122,29 @@ def items(section: Section, results: Results) -> list[ShownItem]:
             drawn=drawn,
             tables=[_rows(item, path, table, section, results) for path, table in tables.items()],
         )
-        shown.append(one)
+        shown.append(shown_item)
     return shown
 
 
 def counts(compared: pd.DataFrame, paper: str) -> dict[str, int]:
-    """Return how many of a paper's numbers have which status; nothing without printed numbers."""
+    """Return how many of a paper's numbers have which status; empty without printed numbers."""
     number = compared.loc[compared["paper"] == paper, "status"].value_counts()
     return {status: int(number[status]) for status in STATUSES if status in number}
 
 
 def _rows(item: Item, path: Path, table: pd.DataFrame, section: Section, results: Results) -> Rows:
-    """Return a table beside the printed numbers."""
+    """Return a table of an item, with the printed numbers beside ours."""
     stem = path.stem
     of_paper = results.compared[results.compared["paper"] == section.paper]
     printed = of_paper[of_paper["item"] == stem]
     settings = (results.config or {}).get(section.paper)
     shown = add_printed_columns(stem, table, printed, section.paper, settings)
-    own = stem == item.name
-    title = item.title if own else _table_title(stem) + _m_suffix(table)
+    is_items_own = stem == item.name
+    title = item.title if is_items_own else _table_title(stem) + _m_suffix(table)
     rows = "the row" if len(shown) == 1 else f"all {len(shown)} rows"
     return Rows(
-        anchor="" if own else f"{section.paper}-{stem}",
-        words=rows.capitalize() if own else f"{title}: {rows}",
+        anchor="" if is_items_own else f"{section.paper}-{stem}",
+        words=rows.capitalize() if is_items_own else f"{title}: {rows}",
         counts=counts(printed, section.paper),
         table=html_table(shown, title, filterable=len(shown) > _SHORT),
         starred=has_stars(shown),
@@ -175,9 +187,9 @@ class Ledger:
 
 
 def ledger(path: Path) -> Ledger:
-    """Return the privacy ledger with what it comes to; path: its CSV file."""
+    """Return the privacy ledger of a CSV file with the number of claims by verdict."""
     table = pd.read_csv(path)
-    # What it comes to is where it is seen without scrolling.
+    # Verdict and release come first, where they are seen without scrolling.
     first = ["mechanism", "setting", "verdict", "release"]
     table = table[[*first, *(name for name in table if name not in first)]]
     number = table["verdict"].value_counts()

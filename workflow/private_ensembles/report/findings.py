@@ -1,6 +1,6 @@
 """The findings at the top of the page: sentences that this run's own numbers bear out.
 
-Those of a paper are in its folder.
+A paper's findings are in its folder.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def select_paper_findings(findings: Sequence[Finding], paper: str) -> list[Findi
 
 
 def budget_of_gnmax(tables: RunTables) -> Finding:
-    """The share of its claimed ε that a label of published GNMax costs."""
+    """Return the finding on the share of its claimed ε that a label of published GNMax costs."""
     ledger = tables.select_rows("privacy_ledger", mechanism="gnmax")
     share = read_first(ledger, "exact_epsilon", over="claimed_epsilon")
     percent = write_upper_bound(100 * share)

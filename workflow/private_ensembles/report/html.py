@@ -1,4 +1,4 @@
-"""What the pages are made of, from files and frames: cells, tables, captions, pictures."""
+"""The parts of the pages, made from files and frames: cells, tables, captions, pictures."""
 
 import base64
 import math
@@ -23,34 +23,34 @@ from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.report.page import inline_html, pieces
 from private_ensembles.report.printed_columns import STAR
 
-# What an audit says of a claim, and the status whose sign and colour it has.
+# Each verdict of an audit has the sign and colour of a status.
 VERDICTS = {
     "holds": "match",
     "proven": "match",
     "unproven": "not_comparable",
     "fails": "differs",
 }
-# Numbers of our own in tables that are otherwise shown as printed.
+# These columns are numbers of our own in tables that are otherwise shown as printed.
 _OURS = ("ours", "ours_sd", "tolerance")
 LONG = 40
-# Columns of upper bounds: losses and what Q labels cost by each composition.
+# These columns are upper bounds: losses, and what Q labels cost by each composition.
 _BOUNDS = re.compile(
     r"(?<!lower_)epsilon|delta|_upper|^(tightest|general|optimal|pld|label|teachers_once)$"
 )
-# Columns that tell one row from another: their texts stay in them, however long.
+# These columns tell one row from another: their texts stay in them, however long.
 _TELLING = ["setting", "claim", "case", "name", "method"]
-# Columns that say what became of a row; the first of them that a table has stays in sight.
+# These columns say what became of a row; the first of them that a table has stays in sight.
 _JUDGED = ("status", "verdict")
-# Columns that may say why a mechanism is left out.
+# These columns may say why a mechanism is left out.
 _REASONS = ("not_applicable", "verdict")
-# CSS pixels to a figure's pixel: all figures' text is as large as on the page.
+# A figure's pixel has so many CSS pixels, so that all figures' text is as large as on the page.
 _SHOWN = 0.6
-# What a PNG begins with; its width and height are bytes 16 to 24.
+# A PNG begins with these bytes; its width and height are bytes 16 to 24.
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class Cell(NamedTuple):
-    """What stands in a cell, text or markup, and its tag's attributes but those that are None."""
+    """A cell's content, text or markup, and its tag's attributes but those that are None."""
 
     content: str
     attributes: Mapping[str, object] = MappingProxyType({})
@@ -66,7 +66,7 @@ def is_bound(name: str) -> bool:
 
 
 def format_column_value(name: str, value: float, digits: int = DIGITS) -> str:
-    """Write a number of a column: losses rounded up, others to the nearest.
+    """Return a number of a column as text: losses rounded up, others to the nearest.
 
     With other digits than a table's own it is beside a printed number, and rounded as that is.
 
@@ -81,29 +81,35 @@ def format_column_value(name: str, value: float, digits: int = DIGITS) -> str:
 def cell(
     name: str,
     value: object,
-    numeric: bool,
     notes: Mapping[str, int],
     digits: int = DIGITS,
     decimals: int | None = None,
+    *,
+    numeric: bool,
 ) -> Cell:
-    """Return one cell of the column `name`.
+    """Return one cell of a column.
 
-    notes: long texts that stand below, by their number. decimals: of all numbers of the column, in
-    place of the significant digits of each.
+    Args:
+        name: The name of the column.
+        value: What the frame has there.
+        notes: The numbers of long texts that stand below the table.
+        digits: The significant digits of a number.
+        decimals: The decimals of all numbers of the column, in place of the significant digits.
+        numeric: Whether the column has numbers.
 
-    >>> cell("epsilon", 0.12341, True, {})
+    >>> cell("epsilon", 0.12341, {}, numeric=True)
     Cell(content='0.1235', attributes={'class': 'number', 'data-sort': '0.12341'})
     """
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return Cell("")
     if name == "status":
-        known = str(value) if value in STATUSES else "not_run"
-        order = list(STATUSES).index(known)
-        return Cell(pieces.status(known), {"class": known, "data-sort": order})
+        status = str(value) if value in STATUSES else "not_run"
+        order = list(STATUSES).index(status)
+        return Cell(pieces.status(status), {"class": status, "data-sort": order})
     if isinstance(value, str):
         # Strings are shown as they are (the printed digits), except numbers of our own.
         if name not in _OURS:
-            return _text_cell(name, value, numeric, notes)
+            return _text_cell(name, value, notes, numeric=numeric)
         value, digits = float(value), MORE_DIGITS
     if isinstance(value, bool):
         return Cell("yes" if value else "no")
@@ -116,7 +122,7 @@ def cell(
     return Cell(text, {"class": "number", "data-sort": None if text == full else full})
 
 
-def _text_cell(name: str, value: str, numeric: bool, notes: Mapping[str, int]) -> Cell:
+def _text_cell(name: str, value: str, notes: Mapping[str, int], *, numeric: bool) -> Cell:
     if value in notes:
         return Cell(f"note {notes[value]}", {"data-note": notes[value]})
     if name == "verdict" and value in VERDICTS:
@@ -131,19 +137,19 @@ def _text_cell(name: str, value: str, numeric: bool, notes: Mapping[str, int]) -
     label = display_names.format_cell(name, value)
     if name == "mechanism" or label != value:
         return Cell(label, {"title": value})
-    kind = {"class": "long" if len(value) > LONG else "number" if numeric else None}
+    attributes = {"class": "long" if len(value) > LONG else "number" if numeric else None}
     if name in ("dataset", "task", "budget"):
         bare, _, mark = value.rpartition(" (")
         if mark in ("stand-in)", "synthetic)"):
             marked = Markup('{} <span class="standin">{}</span>')
             return Cell(
-                marked.format(display_names.dataset_label(bare), mark.removesuffix(")")), kind
+                marked.format(display_names.dataset_label(bare), mark.removesuffix(")")), attributes
             )
-        return Cell(display_names.dataset_label(value), kind)
+        return Cell(display_names.dataset_label(value), attributes)
     if name == "release" and value == "not for release":
-        return Cell(Markup('<span class="secret">{}</span>').format(value), kind)
+        return Cell(Markup('<span class="secret">{}</span>').format(value), attributes)
     if name.startswith("printed "):
-        # "15.044, differs": printed digits and what became of them.
+        # "15.044, differs" is the printed digits and what became of them.
         printed, _, status = value.rpartition(", ")
         if status not in STATUSES or not printed:
             printed, status = value, "match"
@@ -152,7 +158,7 @@ def _text_cell(name: str, value: str, numeric: bool, notes: Mapping[str, int]) -
             return Cell(printed, {"class": "number", "data-sort": order})
         shown = Markup("{} {}").format(printed, pieces.sign(status))
         return Cell(shown, {"class": f"number {status}", "data-sort": order})
-    return Cell(value, kind)
+    return Cell(value, attributes)
 
 
 class Caption(NamedTuple):
@@ -163,7 +169,7 @@ class Caption(NamedTuple):
 
 
 def read_caption(path: Path) -> Caption:
-    """Return a caption file, in reStructuredText of which `inline_html` is known."""
+    """Return the caption in a file, in as much reStructuredText as `inline_html` reads."""
     texts = re.split(r"\n\s*\n", path.read_text(encoding="utf-8").strip())
     first, *others = map(inline_html, texts)
     lead, stop, rest = first.partition(". ")
@@ -175,18 +181,23 @@ def html_table(
 ) -> Markup:
     """Return a frame as an HTML table inside a box that scrolls on its own.
 
-    title: what the table holds, for those who hear it. Headings become buttons that sort
-    (``page.js``); cells carry ``data-sort`` where their text does not sort as their value does.
-    Long texts that occur twice stand below the table once. filterable: put a field above that
-    hides the rows without a text, and a button for every status. decimals: of the numbers in all
-    columns of a setting ("ε = 2"), so that they can be compared at a glance. What became of each
-    row is the last column, which stays in sight if the others scroll.
+    Headings become buttons that sort (``page.js``); cells carry ``data-sort`` where their text does
+    not sort as their value does. Long texts that occur twice stand below the table once. What
+    became of each row is the last column, which stays in sight if the others scroll.
+
+    Args:
+        table: The frame.
+        title: What the table holds, for those who hear it.
+        filterable: Whether to put a field above that hides the rows without a text, and a button
+            for every status.
+        decimals: The decimals of the numbers in all columns of a setting ("ε = 2"), so that they
+            can be compared at a glance.
     """
     judged = next((name for name in _JUDGED if name in table), None)
     table = table[[*table.columns.drop(judged or []), *([judged] if judged else [])]]
-    told = [name for name in _REASONS if name in table and table[name].notna().any()]
+    reasons = [name for name in _REASONS if name in table and table[name].notna().any()]
     table = table.assign(
-        **{name: table[name].map(display_names.format_reason, "ignore") for name in told}
+        **{name: table[name].map(display_names.format_reason, "ignore") for name in reasons}
     )
     numeric = {
         name: pd.to_numeric(table[name].replace("", None), errors="coerce").notna().any()
@@ -201,18 +212,21 @@ def html_table(
     fixed = {name: decimals if " = " in str(name) else None for name in table}
     notes = _notes(table)
     rows = [
-        [cell(name, row[name], numeric[name], notes, digits[name], fixed[name]) for name in row]
+        [
+            cell(name, row[name], notes, digits[name], fixed[name], numeric=numeric[name])
+            for name in row
+        ]
         for row in table.to_dict("records")
     ]
-    headings = [_heading(str(name), numeric[name]) for name in table]
+    headings = [_heading(str(name), numeric=numeric[name]) for name in table]
     judged = table.columns[-1] in _JUDGED
     return pieces.table(title, headings, rows, list(notes), filterable, judged)
 
 
-def _heading(name: str, numeric: bool) -> Cell:
-    shown = display_names.column_heading(name)
-    kind = "number" if numeric else None
-    return Cell(shown, {"class": kind, "title": None if shown == name else name})
+def _heading(name: str, *, numeric: bool) -> Cell:
+    heading = display_names.column_heading(name)
+    css_class = "number" if numeric else None
+    return Cell(heading, {"class": css_class, "title": None if heading == name else name})
 
 
 def _notes(table: pd.DataFrame) -> dict[str, int]:
@@ -234,7 +248,7 @@ class Picture(NamedTuple):
 
 
 def read_picture(png: Path) -> Picture:
-    """Return a PNG, so that the page needs no file beside it."""
+    """Return a PNG as a data address, so that the page needs no file beside it."""
     content = png.read_bytes()
     url = f"data:image/png;base64,{base64.b64encode(content).decode('ascii')}"
     if not content.startswith(_PNG):

@@ -1,9 +1,9 @@
 """The page of results: one self-contained HTML file that opens without a network.
 
-A later part of the project adds its items to `page.yaml` in its paper's folder and a caption, and
-perhaps a function to its findings; nothing here needs to change. How the page is laid out, and what
-it says beside these, is in ``templates/index.html``. What differs between two runs by its nature
-is in the last section only, between the marks `varies` of that template.
+A new item of a paper goes into `page.yaml` in its folder, with a caption and perhaps a function in
+its findings; nothing here needs to change. How the page is laid out, and what it says beside these,
+is in ``templates/index.html``. What differs between two runs by its nature is in the last section
+only, between the marks `varies` of that template.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,11 +38,18 @@ def build(
 ) -> str:
     """Return the page as HTML.
 
-    fidelity, tables: CSV files; figures: PNG files; an item's stem names it, its parent
-    folders its paper. Items that sections.yaml does not name are left out, sections without files
-    as well. data: the configuration's switch. ledger: the privacy ledger (CSV), if there is one.
-    config: of the run, to say what is not the default. Raises OSError for a missing file or
-    caption.
+    A file's stem names its item, and its folder below that of `fidelity` its paper. Items that
+    sections.yaml does not name are left out, and so are sections without files.
+
+    Args:
+        fidelity, tables: CSV files.
+        figures: PNG files.
+        data: The configuration's switch.
+        ledger: The privacy ledger (CSV), if there is one.
+        config: The run's configuration, to say what is not the default.
+
+    Raises:
+        OSError: A file or a caption is missing.
     """
     root = Path(fidelity).parent
     rows = pd.read_csv(fidelity, dtype=str, keep_default_na=False)
@@ -90,13 +97,13 @@ def build(
         printed=printed_numbers.printed_tables(compared, titles),
         every=[
             (
-                what,
+                title,
                 len(rows),
                 printed_numbers.list_numbers(
-                    printed_numbers.sort_in_paper_order(rows), f"All {what}"
+                    printed_numbers.sort_in_paper_order(rows), f"All {title}"
                 ),
             )
-            for what, rows in (
+            for title, rows in (
                 ("printed numbers beside ours", compared),
                 ("relations between printed numbers, and between ours", relations),
             )

@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from private_ensembles.base.parameter_names import link
-from private_ensembles.labels import display_names as shown
+from private_ensembles.labels import display_names
 from private_ensembles.report.sections import Section
 
-# A table of more cells is turned, or its file is all there is; one of more columns is turned on its
-# side.
+# A table of more cells is pivoted, or left to its file; one of more columns is transposed.
 _CELLS, _WIDE = 400, 12
 
 
 class _Turn(NamedTuple):
-    """How a long table is turned: its `value`, a row for each of `rows`, a column for `across`."""
+    """How a long table is pivoted: a cell for each `value`, by `rows` and by columns `across`."""
 
     rows: tuple[str, ...]
     across: tuple[str, ...]
@@ -34,25 +33,30 @@ _TURNS = (
 
 
 def table(path: str | Path, digits: int = 4) -> str:
-    """Return a CSV file as Markdown that can be read, long decimals cut to `digits` digits.
+    """Return a CSV file as a Markdown table that can be read.
 
-    Columns that say the same in all rows are said once. A long table is turned so that one of its
-    numbers can be compared (`_TURNS`), or left to its file; a wide one is turned on its side.
-    Raises ValueError for an empty file or rows of unequal length.
+    Columns that say the same in all rows are said once. A long table is pivoted so that one of its
+    numbers can be compared (`_TURNS`), or left to its file; a wide one is transposed.
+
+    Args:
+        path: The file.
+        digits: The significant digits to which long decimals are cut.
+
+    Raises:
+        ValueError: The file is empty, or its rows are of unequal length.
     """
     header, body = _read(path)
-    kept, said = _split_constant_columns(header, body)
-    rows = [[shown.format_cell(header[place], row[place]) for place in kept] for row in body]
-    names = [header[place] for place in kept]
-    parts = [said] if said else []
+    kept, constants = _split_constant_columns(header, body)
+    rows = [[display_names.format_cell(header[i], row[i]) for i in kept] for row in body]
+    names = [header[i] for i in kept]
+    parts = [constants] if constants else []
     if len(rows) * len(names) > _CELLS:
-        turned = _pivot_table(names, rows, digits)
-        parts.append(turned or f"{len(rows)} rows of {len(names)} columns: see the file.")
+        pivoted = _pivot_table(names, rows, digits)
+        parts.append(pivoted or f"{len(rows)} rows of {len(names)} columns: see the file.")
     elif len(names) > _WIDE:
-        sides = [[name, *cells] for name, *cells in zip(names, *rows, strict=True)]
-        parts.append(
-            _format_table(["", *(str(place + 1) for place in range(len(rows)))], sides, digits)
-        )
+        transposed = [[name, *cells] for name, *cells in zip(names, *rows, strict=True)]
+        numbers = (str(i + 1) for i in range(len(rows)))
+        parts.append(_format_table(["", *numbers], transposed, digits))
     elif names:
         parts.append(_format_table(names, rows, digits))
     return "\n\n".join(parts)
@@ -71,35 +75,36 @@ def _read(path: str | Path) -> tuple[list[str], list[list[str]]]:
 
 
 def _split_constant_columns(header: list[str], body: list[list[str]]) -> tuple[list[int], str]:
-    """Return the columns that differ between rows, and a sentence about all others."""
+    """Return the numbers of the columns that differ between rows, and a sentence on the others."""
     if len(body) < 2:
         return list(range(len(header))), ""
-    kept = [place for place in range(len(header)) if len({row[place] for row in body}) > 1]
+    kept = [i for i in range(len(header)) if len({row[i] for row in body}) > 1]
     same = [
-        f"{header[place]} = {_cell(shown.format_cell(header[place], body[0][place]), 4)}"
-        for place in range(len(header))
-        if place not in kept and body[0][place]
+        f"{header[i]} = {_cell(display_names.format_cell(header[i], body[0][i]), 4)}"
+        for i in range(len(header))
+        if i not in kept and body[0][i]
     ]
     return kept, f"In all rows: {', '.join(same)}." if same else ""
 
 
 def _pivot_table(names: list[str], rows: list[list[str]], digits: int) -> str:
-    """Return one value of a long table, row by column; nothing if no turn fits it."""
+    """Return one value of a long table, row by column; an empty text if no turn fits it."""
     for turn in _TURNS:
         if turn.value not in names or not set(turn.rows) <= set(names):
             continue
-        at = {name: place for place, name in enumerate(names)}
-        across = [name for name in turn.across if name in at]
+        column_of = {name: i for i, name in enumerate(names)}
+        across = [name for name in turn.across if name in column_of]
         cells: dict[tuple, dict[tuple, str]] = {}
         for row in rows:
-            key = tuple(row[at[name]] for name in turn.rows)
-            place = tuple(row[at[name]] for name in across)
-            if value := row[at[turn.value]]:
-                cells.setdefault(key, {}).setdefault(place, value)
-        places = list(dict.fromkeys(place for values in cells.values() for place in values))
-        heads = [_heading(across, place) for place in places]
+            row_key = tuple(row[column_of[name]] for name in turn.rows)
+            column_key = tuple(row[column_of[name]] for name in across)
+            if value := row[column_of[turn.value]]:
+                cells.setdefault(row_key, {}).setdefault(column_key, value)
+        columns = list(dict.fromkeys(key for values in cells.values() for key in values))
+        heads = [_heading(across, key) for key in columns]
         lines = [
-            [*key, *(values.get(place, "") for place in places)] for key, values in cells.items()
+            [*row_key, *(values.get(key, "") for key in columns)]
+            for row_key, values in cells.items()
         ]
         return f"{turn.words} (`{turn.value}`):\n\n" + _format_table(
             [*turn.rows, *heads], lines, digits
@@ -108,15 +113,15 @@ def _pivot_table(names: list[str], rows: list[list[str]], digits: int) -> str:
 
 
 def _heading(columns: Sequence[str], values: Sequence[str]) -> str:
-    """Return what a column of a turned table is about: "MNIST, queries = 20"."""
+    """Return the heading of a column of a pivoted table, such as "MNIST, queries = 20"."""
     words = []
     for name, value in zip(columns, values, strict=True):
         if value and name in ("dataset", "task"):
-            words.append(shown.dataset_label(value))
+            words.append(display_names.dataset_label(value))
         elif value:
             short = f"{float(value):g}" if _is_number(value) else value
-            words.append(f"{shown.column_heading(name)} = {short}")
-    return ", ".join(words) or "any " + " and ".join(map(shown.column_heading, columns))
+            words.append(f"{display_names.column_heading(name)} = {short}")
+    return ", ".join(words) or "any " + " and ".join(map(display_names.column_heading, columns))
 
 
 def _format_table(header: list[str], body: list[list[str]], digits: int) -> str:
@@ -146,10 +151,14 @@ def _cell(text: str, digits: int) -> str:
 def docs_page(
     section: Section, tables: Sequence[str], figures: Sequence[str], command: str, facts: Mapping
 ) -> str:
-    """Return the page for docs/: each table (CSV) and figure (PNG), copied beside the page.
+    """Return a paper's page for docs/, with each of its tables and figures.
 
-    section: the paper's, whose items give files their headings and figures their words. command:
-    what makes these files again. facts: `io.provenance`.
+    Args:
+        section: The paper's section, whose items give files their headings and figures their words.
+        tables: CSV files, which are copied beside the page.
+        figures: PNG files, which are copied beside the page.
+        command: The command that makes these files again.
+        facts: What `base.files.provenance` returns.
     """
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     parts = [
@@ -171,12 +180,12 @@ def docs_page(
 
 
 def _titles(section: Section, path: Path) -> tuple[str, str]:
-    """Return the heading of a file, and in words what a figure shows."""
+    """Return the heading of a file, and what a figure shows in words."""
     number = path.stem.removeprefix("table")
-    own = f"Table {number}" if number.isdigit() else path.stem.replace("_", " ").capitalize()
+    name = f"Table {number}" if number.isdigit() else path.stem.replace("_", " ").capitalize()
     for item in section.items:
         if path.name in item.files():
             several = len(item.tables) > 1
-            title = f"{own}: {item.title.partition(': ')[2]}" if several else item.title
-            return title, " ".join(item.alt.split()) or own
-    return own, own
+            title = f"{name}: {item.title.partition(': ')[2]}" if several else item.title
+            return title, " ".join(item.alt.split()) or name
+    return name, name

@@ -10,16 +10,19 @@ from private_ensembles.labels import display_names
 from private_ensembles.papers.common import style
 from private_ensembles.report.planner_figure import rank
 
-# Shares of right votes at which the profile is drawn: middles of equal steps, so that a density
+# The profile is drawn at these shares of right votes: middles of equal steps, so that a density
 # without bound at an end stays finite.
 _SHARES = (np.arange(400) + 0.5) / 400
 
 
 def draw_own(table: pd.DataFrame, curves: pd.DataFrame, profile: Mapping, *paths: str) -> None:
-    """Draw `rank`, right labels over labels and over budgets, and the profile; save everywhere.
+    """Draw the ranking, right labels over labels and over budgets, and the profile.
 
-    table: one budget's plans with `chosen`. curves: of `release.own_votes.curves_table`.
-    profile: easy_share, easy, hard.
+    Args:
+        table: One budget's plans, with the column `chosen`.
+        curves: A frame of `release.own_votes.curves_table`.
+        profile: easy_share, easy and hard.
+        *paths: Where to save the figure.
     """
     heights = [0.5 * int((table["not_applicable"] == "").sum()) + 0.7, 2.3, 2.3, 2.0]
     size, ratios = (4.4, sum(heights)), {"height_ratios": heights}
@@ -34,7 +37,7 @@ def draw_own(table: pd.DataFrame, curves: pd.DataFrame, profile: Mapping, *paths
         style.save_figure(drawn, *paths)
 
 
-# What a panel has on its axis: the column of `curves`, and words.
+# Each panel has a column of `curves` on its axis, and says so in words.
 _OVER = {
     "labels": ("wanted", "labels asked for, at the budget"),
     "epsilon": ("budget_epsilon", r"budget $\varepsilon$ of all labels together"),
@@ -91,7 +94,7 @@ def _profile(axis: Axes, profile: Mapping) -> None:
 
 
 def _beta(a: float, b: float) -> np.ndarray:
-    """The density of a Beta distribution at the shares drawn, summed to one."""
+    """Return the density of a Beta distribution at the shares drawn, scaled to a sum of one."""
     logs = (a - 1) * np.log(_SHARES) + (b - 1) * np.log1p(-_SHARES)
     density = np.exp(logs - logs.max())
     return density / density.sum()

@@ -32,16 +32,20 @@ def build(
 ) -> str:
     """Return the page as HTML.
 
-    table, curves, facts: `public_table`, `curves_table` and `public_facts` of
-    `release.own_votes`, and to the facts `answered`: the words of `release.pool` for the queries
-    that come first. labels: `releasing.Labels.table`. profile: on which the
-    plan was made. figure: a PNG. labels_file: where the labels are, beside the page. total: a
-    `releases.Total`, what these labels and all released before cost together. statement: the file
-    to hand over, in a folder beside the page; None if there is none.
+    Args:
+        table, curves: `public_table` and `curves_table` of `release.own_votes`.
+        labels: The frame of the released labels.
+        facts: `public_facts` of `release.own_votes`, and `answered`: the words of `release.pool`
+            for the queries that come first.
+        profile: The profile on which the plan was made.
+        figure: A PNG file.
+        labels_file: Where the labels are, beside the page.
+        total: What these labels and all released before cost together.
+        statement: The file to hand over, in a folder beside the page; None if there is none.
     """
     chosen = table[table["chosen"]].iloc[0].to_dict()
     applies = table["not_applicable"] == ""
-    rest = table[~applies].groupby("not_applicable", sort=False)["name"]
+    refused = table[~applies].groupby("not_applicable", sort=False)["name"]
     rehearsal = facts["noise"] != "secure"
     return page(
         "own.html",
@@ -60,7 +64,9 @@ def build(
         profile_name=name_profile(profile),
         choices=_choices(curves),
         mechanisms=_mechanisms(table[applies]),
-        refused=[(display_names.format_reason(str(reason)), list(who)) for reason, who in rest],
+        refused=[
+            (display_names.format_reason(str(reason)), list(names)) for reason, names in refused
+        ],
         labels_file=Path(labels_file).name,
         statement="" if statement is None else f"{statement.parent.name}/{statement.name}",
         by_class=_count_by_class(labels),
@@ -69,13 +75,13 @@ def build(
 
 def _count_by_class(labels: pd.DataFrame) -> Markup:
     """Return how many labels each class has."""
-    called = labels["class_name" if "class_name" in labels else "label"]
-    per_class = called.value_counts().sort_index().rename_axis("class")
+    class_names = labels["class_name" if "class_name" in labels else "label"]
+    per_class = class_names.value_counts().sort_index().rename_axis("class")
     return html_table(per_class.reset_index(name="labels"), "Released labels by class")
 
 
 def _mechanisms(plans: pd.DataFrame) -> Markup:
-    """Return what each of the mechanisms that apply would give."""
+    """Return a table of what each of the mechanisms that apply would give."""
     columns = {
         "mechanism": plans["name"],
         "right labels": plans["correct"].round(1),
@@ -97,7 +103,7 @@ def _symbols(parameters: str) -> str:
 
 
 def format_upper_bound(value: float) -> str:
-    """Return a positive number to five digits, rounded up, without the programmers' e.
+    """Return a positive number to five digits, rounded up, with a power of ten in place of "e-05".
 
     >>> format_upper_bound(1e-05), format_upper_bound(2.5e-07), format_upper_bound(0.98765432)
     ('10⁻⁵', '2.5·10⁻⁷', '0.98766')
@@ -106,9 +112,9 @@ def format_upper_bound(value: float) -> str:
 
 
 def _choices(curves: pd.DataFrame) -> Markup | str:
-    """Return what was computed of each choice: a row for it, a column for each mechanism.
+    """Return right labels by choice of labels and budget, with a column for each mechanism.
 
-    Nothing if it was computed for one choice alone.
+    The text is empty if there was one choice alone.
     """
     rows = curves.drop_duplicates(["mechanism", "wanted", "budget_epsilon"])
     rows = rows.assign(mechanism=display_names.short_labels(rows["mechanism"]))
@@ -122,7 +128,7 @@ def _choices(curves: pd.DataFrame) -> Markup | str:
 
 
 def profile_words(profile: Mapping) -> str:
-    """Return what a stated profile says of the votes, in a sentence or two.
+    """Return what a stated profile says of the votes, in one sentence or two.
 
     >>> profile_words({"easy_share": 0.7, "easy": (20, 2), "hard": (2, 2), "confusion": 1.0})
     'Assumed, not yours: 70 % of queries are easy: there 91 % of teachers are right on average, on \

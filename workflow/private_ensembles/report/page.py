@@ -1,9 +1,8 @@
 """The templates of the pages, and their shell: one file that opens without a network.
 
-The templates (``templates/``) are Jinja2's: whatever is not markup already is escaped. What all
-pages are made of is in ``pieces.html``; a page of own votes uses that, ``report.html`` and
-``own.html`` alone, so that it is not made again, and its labels drawn again, because the page of
-results looks different.
+The templates (``templates/``) are Jinja2's: whatever is not markup already is escaped. The parts of
+all pages are in ``pieces.html``. A page of own votes uses that, ``report.html`` and ``own.html``
+alone, so that a change of the page of results does not make it again and draw its labels again.
 """
 
 import base64
@@ -45,7 +44,7 @@ def _emphasis(match: re.Match) -> str:
 
 
 def _keep_equation_together(words: str) -> str:
-    """Keep an equation in a heading on one line."""
+    """Return a heading with unbreakable spaces in its equations."""
     return words.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
@@ -59,7 +58,7 @@ TEMPLATES = Environment(
 TEMPLATES.globals["statuses"] = STATUSES
 TEMPLATES.globals["docs_address"] = docs_address
 TEMPLATES.filters |= {"inline": inline_html, "link": link, "unbroken": _keep_equation_together}
-# The macros of pieces.html, which Python may call, too: they return markup.
+# Python may call the macros of pieces.html, too: they return markup.
 pieces = TEMPLATES.get_template("pieces.html").module
 
 
@@ -71,10 +70,14 @@ def page(
     home: str = "",
     **values: object,
 ) -> str:
-    """Return a page as HTML; template: one that extends ``report.html``, with its values.
+    """Return a page as HTML.
 
-    rail: the names of the page's chapters by their anchors, for a list that stays beside them.
-    home: the name of the folder that the page is made in; only there are files outside linked.
+    Args:
+        template: A template that extends ``report.html``.
+        title: The page's title.
+        rail: The names of the page's chapters by their anchors, for a list that stays beside them.
+        home: The name of the folder that the page is made in. Files outside are linked only there.
+        **values: The template's values.
     """
     style, script = (
         (ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")

@@ -14,7 +14,7 @@ def drawn_names(data: pd.DataFrame) -> list[str]:
 
 
 def mechanism_family(name: str) -> str:
-    """Return what mechanisms have in common that differ in their proof alone."""
+    """Return the family of a mechanism: those of one family differ in their proof alone."""
     return registry.get_entry(name).family
 
 
@@ -23,11 +23,16 @@ def _select_applicable(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
-    """Draw the frame of `labels.planner.planning.tabulate_plans` and save it under every path.
+    """Draw expected right labels over budgets, a line for each mechanism.
 
-    One point per budget and mechanism; those that differ in their proof alone are one line, under
-    the name of the best; mechanisms that apply to no budget are left out. ensemble:
-    what the table does not say of it, such as its numbers of teachers and classes.
+    Mechanisms that differ in their proof alone are one line, under the name of the best. Mechanisms
+    that apply to no budget are left out.
+
+    Args:
+        data: A frame of `labels.planner.planning.tabulate_plans`.
+        *paths: Where to save the figure.
+        ensemble: What the table does not say of the ensemble, such as its numbers of teachers and
+            classes.
     """
     data = _select_applicable(data)
     wanted = data["wanted"].max()
@@ -35,8 +40,8 @@ def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
         ends = []
         mechanisms = drawn_names(data)
         families = {}
-        for common in dict.fromkeys(map(mechanism_family, mechanisms)):
-            members = [name for name in mechanisms if mechanism_family(name) == common]
+        for family in dict.fromkeys(map(mechanism_family, mechanisms)):
+            members = [name for name in mechanisms if mechanism_family(name) == family]
             families[members[0]] = data[data["mechanism"].isin(members)]
         for (best, part), words in zip(
             families.items(), display_names.short_labels(families), strict=True
@@ -47,7 +52,7 @@ def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
             last = part.iloc[-1]
             ends.append((last["budget_epsilon"], last["correct"], words, line["color"]))
         ticks = sorted(set(data["budget_epsilon"]))
-        # No further than the last budget: beyond it stand names.
+        # The line goes no further than the last budget, because names stand beyond it.
         ends_of = [ticks[0], ticks[-1]], [wanted, wanted]
         axis.plot(*ends_of, color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
         axis.annotate("labels wanted", (ticks[0], wanted), va="bottom")
@@ -67,17 +72,19 @@ def draw_plan(data: pd.DataFrame, *paths: str, ensemble: str = "") -> None:
 def rank(axis: Axes, data: pd.DataFrame) -> None:
     """Draw one budget's plans as bars, the best on top.
 
-    data: as for `draw_plan`, one budget, with `chosen`.
+    Args:
+        axis: Where to draw.
+        data: As for `draw_plan`, but of one budget, and with the column `chosen`.
     """
     data = _select_applicable(data).iloc[::-1]
     colours = [style.line_style(name)["color"] for name in data["mechanism"]]
     bars = axis.barh(range(len(data)), data["correct"], height=0.4, color=colours)
     axis.bar_label(bars, fmt="{:,.0f}", padding=3)
-    # Names above their bars: beside them they would leave no room on a telephone.
+    # Names are above their bars: beside them they would leave no room on a telephone.
     labels = display_names.short_labels(data["mechanism"])
-    for place, (label, chosen) in enumerate(zip(labels, data["chosen"], strict=True)):
+    for height, (label, chosen) in enumerate(zip(labels, data["chosen"], strict=True)):
         weight = "bold" if chosen else "normal"
-        axis.annotate(label, (0, place + 0.24), va="bottom", ha="left", fontweight=weight)
+        axis.annotate(label, (0, height + 0.24), va="bottom", ha="left", fontweight=weight)
     axis.set(yticks=[], ylim=(-0.4, len(data) - 0.25))
     axis.margins(x=0.12)
     axis.set_xlabel(f"right labels of {data['wanted'].max():,} wanted, expected on the profile")

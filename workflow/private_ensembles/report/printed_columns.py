@@ -10,8 +10,8 @@ from private_ensembles.papers.compare import declarations
 from private_ensembles.papers.compare.printed import key_of
 from private_ensembles.papers.compare.reproduced import flag_stand_ins, place_numbers
 
-# Behind printed digits that are compared with another number than ours beside them. Their status
-# would be taken for that of ours, so it is left out.
+# The star is behind printed digits that are compared with another number than ours beside them.
+# Their status would be taken for that of ours, so it is left out.
 STAR = "*"
 
 
@@ -28,27 +28,32 @@ def add_printed_columns(
     paper: str = "darrm",
     settings: Mapping | None = None,
 ) -> pd.DataFrame:
-    """Return the table with the paper's numbers and the status of each beside our own.
+    """Return a table with the paper's numbers and the status of each beside our own.
 
-    printed: the item's rows of ``fidelity.csv``, as text. settings: the paper's section of the
-    configuration. A table that is compared with nothing comes back as it is, others with
-    stand-ins and synthetic votes marked.
+    A table that is compared with nothing comes back as it is. Others come back with stand-ins and
+    synthetic votes marked.
+
+    Args:
+        name: The table's name.
+        table: Our numbers.
+        printed: The item's rows of ``fidelity.csv``, as text.
+        paper: The paper's name.
+        settings: The paper's section of the configuration.
     """
     declared = declarations.load_paper(paper)
     if name not in declared.tables():
         return table
     lookup = {key_of(cell): cell for cell in printed.to_dict("records")}
-    # Our column, title -> what each row holds.
+    # A column of ours and a title lead to the texts of the new column's rows.
     columns: dict[tuple[str, str], list[str]] = {}
-    for place in place_numbers(declared, name, table, settings or {}):
-        cell, number = lookup.get(place.key), place.number
-        stated = (
-            place.declaration.explains is None
-        )  # a printed number belongs beside what it claims to be
-        if cell is not None and stated and number.shown and number.value in table:
-            title = number.title or f"printed {place.column.split()[0]}"
+    for placed in place_numbers(declared, name, table, settings or {}):
+        cell, number = lookup.get(placed.key), placed.number
+        # A printed number belongs beside what it claims to be, not beside what explains it.
+        is_claim = placed.declaration.explains is None
+        if cell is not None and is_claim and number.shown and number.value in table:
+            title = number.title or f"printed {placed.column.split()[0]}"
             words = columns.setdefault((number.value, title), [""] * len(table))
-            words[place.position] = _words(cell, place.ours.value)
+            words[placed.position] = _words(cell, placed.ours.value)
     out = _mark_stand_ins(table)
     for (ours, title), words in columns.items():
         out.insert(out.columns.get_loc(ours) + 1, title, words)
@@ -60,7 +65,7 @@ def add_printed_columns(
 
 
 def _words(cell: Mapping[str, str], ours: float) -> str:
-    """Return the printed digits and the status, or a star if ours is not what is compared."""
+    """Return the printed digits and the status, or a star if ours is not the number compared."""
     digits = cell["published"]
     if cell["published_sd"]:
         digits += f" ({cell['published_sd']})"
@@ -70,7 +75,7 @@ def _words(cell: Mapping[str, str], ours: float) -> str:
 
 
 def _mark_stand_ins(table: pd.DataFrame) -> pd.DataFrame:
-    """Mark stand-ins and synthetic votes behind the name of the data set, not in columns."""
+    """Return a table with stand-ins and synthetic votes marked behind the data set's name."""
     out = table.copy()
     name = "dataset" if "dataset" in table else "task"
     for flag, mark in (("stand_in", " (stand-in)"), ("synthetic", " (synthetic)")):
@@ -82,7 +87,7 @@ def _mark_stand_ins(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _merge_accuracy_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Put mean and standard deviation into one column, as the paper prints them."""
+    """Return a table with mean and standard deviation in one column, as the paper prints them."""
     spread = zip(table["accuracy_mean"], table["accuracy_sd"], strict=True)
     out = table.drop(columns=["accuracy_mean", "accuracy_sd", "expected_accuracy"])
     first = ["dataset", "queries", "mechanism", "accuracy (sd)"]
@@ -94,7 +99,7 @@ def _merge_accuracy_columns(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _reorder_loss_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Put what is printed, and what is tightest, where it is seen without scrolling."""
+    """Return a table with the printed and the tightest totals where they need no scrolling."""
     out = table.drop(columns="tightest_reason")
     first = ["dataset", "queries", *(c for c in out if "_total" in c and c.count("_") == 1)]
     first += ["tightest", "epsilon_total_optimal", "epsilon_all_teachers"]

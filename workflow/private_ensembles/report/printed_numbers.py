@@ -12,21 +12,24 @@ from private_ensembles.labels import display_names
 from private_ensembles.report.html import Cell, html_table
 from private_ensembles.report.page import pieces
 
-# The order of a paper's parts in a list of them.
+# A list has a paper's parts in this order.
 _PARTS = ("section", "table", "figure", "appendix")
-# Tables whose rows are our columns.
+# These tables' rows are our columns.
 _TURNED = {("darrm", "table3")}
-# Of two rounds, each has a line of its own; of some numbers a paper says only what they are above.
+# Each of two rounds has a line of its own; a paper says of some numbers only what they are above.
 _ROUND = re.compile(r"_(?:1|2|above)$")
 
 
 def sort_in_paper_order(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of ``fidelity.csv`` with each paper's items in its order: table2 before table10.
 
-    Rows of one item keep theirs, which is the paper's.
+    Rows of one item keep their order, which is the paper's.
     """
-    places = [(*rows["paper"].unique(),).index(paper) for paper in rows["paper"]]
-    keys = [(place, *_sort_key(item)) for place, item in zip(places, rows["item"], strict=True)]
+    papers = (*rows["paper"].unique(),)
+    keys = [
+        (papers.index(paper), *_sort_key(item))
+        for paper, item in zip(rows["paper"], rows["item"], strict=True)
+    ]
     return rows.iloc[sorted(range(len(rows)), key=keys.__getitem__)]
 
 
@@ -41,15 +44,16 @@ def list_numbers(rows: pd.DataFrame, title: str) -> Markup:
 
     One column says which number it is, because five would leave no room for what became of it.
     """
-    where = [
+    positions = [
         f"{row['paper']} {row['item']}, {display_names.dataset_label(row['dataset'])}: "
-        f"{display_names.format_row_name(row['row'])}, {display_names.format_row_name(row['column'])}"
+        f"{display_names.format_row_name(row['row'])}, "
+        f"{display_names.format_row_name(row['column'])}"
         for row in rows.to_dict("records")
     ]
     ours = rows.rename(columns={"reproduced": "ours", "reproduced_sd": "ours_sd"})
     shown = ["published", "ours", "published_sd", "ours_sd", "tolerance", "note", "status"]
     table = ours[shown].copy()
-    table.insert(0, "where", where)
+    table.insert(0, "where", positions)
     return html_table(table, title, filterable=True)
 
 
@@ -62,9 +66,11 @@ class PrintedTables(NamedTuple):
 
 
 def printed_tables(compared: pd.DataFrame, titles: Mapping[str, str]) -> list[PrintedTables]:
-    """Return the tables of each paper, with its rows and columns, and ours in the cells.
+    """Return the tables of each paper, with its rows and columns, and our numbers in the cells.
 
-    compared: the printed numbers of ``fidelity.csv`` as text. titles: of papers, as on the page.
+    Args:
+        compared: The printed numbers of ``fidelity.csv`` as text.
+        titles: The papers' titles on the page.
     """
     papers = []
     for paper, rows in sort_in_paper_order(compared).groupby("paper", sort=False):
@@ -80,7 +86,7 @@ def printed_tables(compared: pd.DataFrame, titles: Mapping[str, str]) -> list[Pr
 
 
 def _printed_table(rows: pd.DataFrame) -> Markup:
-    """Return one table of a paper; rows: its numbers, in the order in which they are printed."""
+    """Return one table of a paper from its numbers, in the order in which they are printed."""
     paper, item = rows.iloc[0][["paper", "item"]]
     several = rows["dataset"].nunique() > 1
     cells: dict[str, dict[str, list[Mapping]]] = {}
@@ -95,8 +101,8 @@ def _printed_table(rows: pd.DataFrame) -> Markup:
             cells.setdefault(row, {}).setdefault(column, []).append(number)
     headings = [Cell("row"), *(Cell(column, {"class": "number"}) for column in columns)]
     body = [
-        [Cell(row), *(_cell(found.get(column, [])) for column in columns)]
-        for row, found in cells.items()
+        [Cell(row), *(_cell(numbers.get(column, [])) for column in columns)]
+        for row, numbers in cells.items()
     ]
     title = f"Table {item.removeprefix('table')} as printed, and ours"
     return pieces.table(title, headings, body)
@@ -111,9 +117,9 @@ def _heading(column: str) -> str:
 
 
 def _cell(numbers: list[Mapping]) -> Cell:
-    """Return what is printed, how ours compares with it, and ours; of two rounds below each other.
+    """Return the printed number, its status and ours; two rounds are below each other.
 
-    A colour for both would say of one what is true of the other.
+    If the rounds have different statuses, the cell has no colour: it would be wrong for one.
     """
     if not numbers:
         return Cell("")

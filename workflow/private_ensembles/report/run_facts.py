@@ -25,9 +25,13 @@ def _format_value(value: object) -> str:
 
 
 def origins(root: Path) -> dict[str, dict[str, int]]:
-    """Return, of all results that have a record, revisions, Pythons, machines, devices, versions.
+    """Return the revisions, Pythons, machines, devices, seeds and versions behind the results.
 
-    root: the results' folder. Each fact maps its values to how many results have it.
+    Args:
+        root: The results' folder.
+
+    Returns:
+        How many results have each value, by fact and value. Results without a record are left out.
     """
     facts: dict[str, dict[str, int]] = defaultdict(Counter)
     for path in sorted((root / "provenance").rglob("*.json")):
@@ -46,15 +50,19 @@ def origins(root: Path) -> dict[str, dict[str, int]]:
 def timings(root: Path) -> pd.DataFrame:
     """Return time and memory of the run's jobs, one row per rule, the longest first.
 
-    Columns: rule, jobs, seconds (of all jobs), longest (seconds of one), peak_mib (largest memory
-    of one, from its log, else from its benchmark).
+    Args:
+        root: The results' folder.
+
+    Returns:
+        A frame with the columns rule, jobs, seconds (of all jobs), longest (seconds of one job) and
+        peak_mib (the most memory of one job, from its log, or else from its benchmark).
     """
     rows = []
     for folder in sorted(path for path in (root / "benchmarks").glob("*") if path.is_dir()):
         files = [pd.read_csv(file, sep="\t", dtype=str) for file in sorted(folder.rglob("*.tsv"))]
         if not files:
             continue
-        # "NA": the job was too short to be looked at.
+        # "NA" means that the job was too short to be measured.
         jobs = pd.concat(files)[["s", "max_rss"]].apply(pd.to_numeric, errors="coerce").fillna(0)
         peaks = [jobs["max_rss"].max()]
         for log in sorted((root.parent / "logs" / folder.name).rglob("*.log")):
@@ -75,9 +83,16 @@ def timings(root: Path) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Facts:
-    """What ``index.html`` says of the run; changed: a table, or None without a configuration.
+    """What ``index.html`` says of the run.
 
-    origins: what each fact was, in words. minutes: of one core, all jobs together.
+    Attributes:
+        changed: A table of the changed configuration, empty if every value is the default; None
+            without a configuration.
+        origins: The values of each fact, in words.
+        rules: The number of rules that ran.
+        jobs: The number of their jobs.
+        minutes: The minutes of one core, all jobs together.
+        times: A table of time and memory per rule.
     """
 
     changed: Markup | str | None
@@ -89,9 +104,11 @@ class Facts:
 
 
 def facts(root: Path, config: Mapping | None) -> Facts:
-    """Return what the page's last chapter says; root: the results; config: of the run.
+    """Return what the page's last chapter says.
 
-    `changed` is empty if every value is the default.
+    Args:
+        root: The results' folder.
+        config: The run's configuration, if it is known.
     """
     changed = None
     if config is not None and DEFAULTS.is_file():

@@ -1,4 +1,4 @@
-"""What the page of results shows, paper by paper: a new table or figure is one item there.
+"""The sections of the page of results, paper by paper: a new table or figure is one item there.
 
 ``page.yaml`` in a paper's folder holds its items, and ``workflow/report/sections.yaml`` the others,
 beside the captions that all of them name.
@@ -17,9 +17,15 @@ from private_ensembles.papers.all import ALL, FOLDER, Paper
 class Item:
     """One thing to look at: heading, caption file and what is shown of which files.
 
-    name: the stem of its file, unless `tables` lists those of several tables that are shown
-    together. alt: of a figure, in words. view: a function of `views` that makes something to look
-    at of the tables; without one, a table is shown as it is. fold: leave the figure closed.
+    Attributes:
+        name: The stem of its file, unless `tables` lists several.
+        title: Its heading.
+        caption: The stem of its caption's file.
+        alt: What its figure shows, in words; empty without a figure.
+        view: A function of `views` that makes something to look at of the tables; without one, a
+            table is shown as it is.
+        tables: The stems of several tables that are shown together.
+        fold: Whether the figure is left closed.
     """
 
     name: str
@@ -31,7 +37,7 @@ class Item:
     fold: bool = False
 
     def files(self) -> list[str]:
-        """Return the names of the files that it shows: its figure, if it has one, and tables.
+        """Return the names of the files that it shows: its figure, if it has one, and its tables.
 
         >>> Item("leads", "Leads", "nzc_leads").files()
         ['leads.csv']
@@ -43,9 +49,13 @@ class Item:
 
 @dataclass(frozen=True)
 class Section:
-    """One paper's part of the page: the folder under results/ and its items in order.
+    """One paper's part of the page.
 
-    short: the name in the rail, if it is not what the title has before its colon.
+    Attributes:
+        paper: The folder under results/.
+        title: Its heading.
+        items: Its items, in order.
+        short: The name in the rail, if it is not what the title has before its colon.
     """
 
     paper: str
@@ -63,15 +73,19 @@ class Section:
 
 
 def read_sections(folder: Path) -> list[Section]:
-    """Return the sections of the page; folder: of sections.yaml.
+    """Return the sections of the page.
 
-    Raises TypeError for an entry that lacks a field or has an unknown one.
+    Args:
+        folder: The folder of sections.yaml.
+
+    Raises:
+        TypeError: An entry lacks a field or has an unknown one.
     """
     sections = []
     for entry in _read(folder / "sections.yaml"):
         entries = [_read_paper_section(paper) for paper in ALL] if entry == "papers" else [entry]
-        for each in entries:
-            fields = each | {"items": _items(each)}
+        for section in entries:
+            fields = section | {"items": _items(section)}
             sections.append(Section(**fields))
     return sections
 
@@ -81,7 +95,7 @@ def _read(path: Path):
 
 
 def _read_paper_section(paper: Paper) -> dict:
-    """Return the section that a paper's page.yaml says, under the paper's title."""
+    """Return the section in a paper's page.yaml, under the paper's title."""
     page = _read(FOLDER / paper.name / "page.yaml")
     title = f"{paper.title}: {page.pop('about')}"
     return {"paper": paper.name, "title": title, **page}

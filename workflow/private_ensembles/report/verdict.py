@@ -9,10 +9,10 @@ from private_ensembles.papers.common.findings import Finding
 from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.report.findings import select_paper_findings
 
-# Findings in words on a paper's card; all of them are below.
+# A paper's card has so many findings; all of them are below.
 _ON_CARD = 2
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-# What the findings of a kind are called together: one of them, several. Noise is counted by paper.
+# Each kind of finding has a singular and a plural. Findings on noise are counted by paper.
 _KINDS = {
     "broken": ("claim is broken", "claims are broken"),
     "theorem": ("theorem fails", "theorems fail"),
@@ -21,7 +21,11 @@ _KINDS = {
 
 
 def headline(findings: Sequence[Finding], papers: int) -> str:
-    """Return what came out in plain words; papers: how many the run covers.
+    """Return what came out of the run in plain words.
+
+    Args:
+        findings: All findings of the run.
+        papers: How many papers the run covers.
 
     >>> from private_ensembles.papers.common.findings import Finding
     >>> findings = [Finding("nzc", "t", "t", "docs/nzc.md", "broken")]
@@ -38,12 +42,12 @@ def headline(findings: Sequence[Finding], papers: int) -> str:
             parts.append(f"{_word(number)} {singular if number == 1 else plural}")
     if not parts:
         return head
-    told = join_with_and(parts)
-    return f"{head} {told[0].upper()}{told[1:]}."
+    sentence = join_with_and(parts)
+    return f"{head} {sentence[0].upper()}{sentence[1:]}."
 
 
 def join_with_and(parts: Sequence[str]) -> str:
-    """Return one part or more as a list in a sentence.
+    """Return one part or more as a list in words.
 
     >>> join_with_and(["one"]), join_with_and(["one", "two", "three"])
     ('one', 'one, two and three')
@@ -58,7 +62,7 @@ def _word(number: int) -> str:
 
 
 def numbers_sentence(counts: pd.Series) -> str:
-    """Say in plain words how a paper's printed numbers fared; counts: by status."""
+    """Return a sentence on how a paper's printed numbers fared, from their counts by status."""
     total = int(counts.sum())
     number = {status: int(counts.get(status, 0)) for status in STATUSES}
     compared = sum(number[name] for name, status in STATUSES.items() if status.verbs)
@@ -79,7 +83,7 @@ def numbers_sentence(counts: pd.Series) -> str:
 
 
 def relations_sentence(counts: pd.Series) -> str:
-    """Say in plain words how relations between printed numbers fared; counts: by status."""
+    """Return a sentence on how relations between printed numbers fared, from counts by status."""
     total = int(counts.sum())
     judged = total - int(counts.get("not_run", 0)) - int(counts.get("not_comparable", 0))
     if not judged:
@@ -100,9 +104,14 @@ def _count_statuses(number: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True)
 class Card:
-    """How a paper fared. anchor: of its chapter, empty if it has none. said: findings (rst).
+    """How a paper fared.
 
-    counts: of its printed numbers, by status.
+    Attributes:
+        title: The paper's title.
+        anchor: The anchor of its chapter, empty if it has none.
+        said: The titles of some findings, in reStructuredText.
+        words: How its numbers fared, in words.
+        counts: How many of its printed numbers have which status.
     """
 
     title: str
@@ -121,30 +130,34 @@ def cards(
 ) -> list[Card]:
     """Return one card per paper, in the order of the page: findings, and how its numbers fared.
 
-    compared: the printed numbers of fidelity.csv as text; titles: of every paper; shown: papers
-    that have a section to link to; relations: those of fidelity.csv, which are counted apart.
+    Args:
+        compared: The printed numbers of fidelity.csv as text.
+        titles: The title of every paper.
+        shown: The papers that have a section to link to.
+        findings: All findings of the run.
+        relations: The relations of fidelity.csv, which are counted apart.
     """
-    made = {}
+    card_of = {}
     for paper, rows in compared.groupby("paper", sort=False):
         number = rows["status"].value_counts()
         words = numbers_sentence(number)
         if relations is not None and (relations["paper"] == paper).any():
             judged = relations.loc[relations["paper"] == paper, "status"]
             words += f" {relations_sentence(judged.value_counts())}"
-        told = sorted(select_paper_findings(findings, paper), key=lambda finding: not finding.kind)
-        made[paper] = Card(
+        own = sorted(select_paper_findings(findings, paper), key=lambda finding: not finding.kind)
+        card_of[paper] = Card(
             title=titles.get(paper, paper),
             anchor=paper if paper in shown else "",
-            said=[finding.title for finding in told[:_ON_CARD]],
+            said=[finding.title for finding in own[:_ON_CARD]],
             words=words,
             counts={name: int(number[name]) for name in STATUSES if name in number},
         )
-    # Those that the page does not know come last.
+    # Papers that the page does not know come last.
     order = [
-        *(paper for paper in titles if paper in made),
-        *(paper for paper in made if paper not in titles),
+        *(paper for paper in titles if paper in card_of),
+        *(paper for paper in card_of if paper not in titles),
     ]
-    return [made[paper] for paper in order]
+    return [card_of[paper] for paper in order]
 
 
 def coverage(compared: pd.DataFrame) -> tuple[int, int]:

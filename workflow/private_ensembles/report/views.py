@@ -1,8 +1,12 @@
 """The views that items may name: something to look at of an item's tables.
 
 Long tables are turned so that what their rows say stands side by side; DaRRM's accuracies and
-privacy losses are charts of dots. tables: the item's, by name. printed: rows of ``fidelity.csv``.
-settings: the section of the run's configuration that is named as the paper; None if not known.
+privacy losses are charts of dots. All views have the same arguments:
+
+    tables: The item's tables, by name.
+    printed: The item's rows of ``fidelity.csv``, as text.
+    settings: The section of the run's configuration that is named as the paper; None if it is not
+        known.
 """
 
 from collections.abc import Mapping
@@ -26,8 +30,8 @@ from private_ensembles.report.page import TEMPLATES
 from private_ensembles.report.printed_columns import STAR, add_printed_columns, has_stars
 
 _VIEWS = TEMPLATES.get_template("views.html").module
-# What PATE's Table 2 says of one aggregator, by our column, and its name; with the printed number
-# beside it if the paper has one.
+# PATE's Table 2 says these things of one aggregator, by our column. The printed number is beside
+# ours if the paper has one.
 _TABLE2 = {
     "asked": "queries asked",
     "answered": "answered, expected",
@@ -43,7 +47,7 @@ _TABLE2 = {
     "release": "may be released",
 }
 _NEVER = 1e-200  # what rounding leaves open if delta is 0
-# Totals of Q labels: what each is called, and its column beside the paper's.
+# These columns are totals of Q labels, each with its name in the chart.
 _TOTALS = {
     "epsilon_total": "published",
     "epsilon_total_optimal": "best composition of (ε, δ)",
@@ -59,9 +63,12 @@ def planner(
 ) -> Markup:
     """Return expected right labels, mechanism by budget, with a control that ranks them at one.
 
-    tables: the planner's, and perhaps `fewer_labels`, over which the control then ranks as well;
-    printed: not looked at; settings: the ensemble that is planned for. What does not apply is
-    said in one sentence.
+    One sentence says which mechanisms do not apply.
+
+    Args:
+        tables: `planner`, and perhaps `fewer_labels`, over which the control then ranks as well.
+        printed: Not used.
+        settings: The ensemble that is planned for.
     """
     table = tables["planner"]
     offered = table[table["correct"] > 0]
@@ -124,8 +131,12 @@ def pivot_by_mechanism(
 ) -> pd.DataFrame:
     """Return one row per mechanism in the table's order, and a column for each of the headings.
 
-    kept: columns that say more of a mechanism, and itself, which comes first; they come last.
-    headings: of the table's rows. value: the column whose values are shown.
+    Args:
+        table: A frame with a column `mechanism`.
+        kept_columns: `mechanism` first, and then the columns that say more of it, which come last
+            in the result.
+        headings: The heading of each of the table's rows.
+        value: The column whose values are shown.
     """
     order = list(dict.fromkeys(table["mechanism"]))
     wide = table.assign(heading=headings).pivot(index=kept_columns, columns="heading", values=value)
@@ -135,7 +146,7 @@ def pivot_by_mechanism(
 
 
 def _budgets_and_labels(rows: pd.DataFrame) -> list[tuple]:
-    """The budget and number of labels of each row.
+    """Return the budget and the number of labels of each row.
 
     The planner shows the best proven noise of each mechanism alone, at one budget or another.
     """
@@ -143,7 +154,7 @@ def _budgets_and_labels(rows: pd.DataFrame) -> list[tuple]:
 
 
 def _explain_refusals(table: pd.DataFrame) -> Markup:
-    """Say which mechanisms do not apply, and why, in one sentence that unfolds."""
+    """Return a sentence that says which mechanisms do not apply, and unfolds to say why."""
     if "not_applicable" not in table:
         return Markup()
     rows = table[table["not_applicable"].notna()].drop_duplicates("mechanism")
@@ -160,7 +171,7 @@ def _explain_refusals(table: pd.DataFrame) -> Markup:
 def leads(
     tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
 ) -> Markup:
-    """Return the largest delta of one NZC label by its lead, a row per number of teachers, classes.
+    """Return the largest delta of one NZC label by its lead, for each number of teachers, classes.
 
     The rules for ties are put together: the largest of them counts.
     """
@@ -181,7 +192,7 @@ def leads(
 def table2(
     tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
 ) -> Markup:
-    """Return PATE's Table 2 turned: aggregators side by side, what is known of them in rows.
+    """Return PATE's Table 2 turned: a column for each aggregator, a row for each quantity.
 
     The printed number is beside ours if the paper has one.
     """
@@ -192,15 +203,15 @@ def table2(
         task, space, mark = row["task"].partition(" ")
         aggregator = display_names.aggregator_label(row["aggregator"])
         headings.append(f"{display_names.dataset_label(task)}{space}{mark}, {aggregator}")
-    known = {name: words for name, words in _TABLE2.items() if name in table}
-    out = pd.DataFrame({"quantity": list(known.values())})
+    quantities = {name: words for name, words in _TABLE2.items() if name in table}
+    out = pd.DataFrame({"quantity": list(quantities.values())})
     for heading, row in zip(headings, rows, strict=True):
-        out[heading] = [_format_with_printed(row, name) for name in known]
+        out[heading] = [_format_with_printed(row, name) for name in quantities]
     return _VIEWS.table2(html_table(out, "Table 2, turned"), has_stars(out))
 
 
 def _format_with_printed(row: Mapping, name: str) -> str:
-    """Return our number and, in brackets, the printed one and what became of it."""
+    """Return our number and, in brackets, the printed one and its status."""
     value, words = row[name], row.get(f"printed {name}")
     if isinstance(value, str):
         return value
@@ -218,17 +229,20 @@ def _format_with_printed(row: Mapping, name: str) -> str:
 def accuracy(
     tables: Mapping[str, pd.DataFrame], printed: pd.DataFrame, settings: Mapping | None = None
 ) -> Markup:
-    """Return mechanisms by exact accuracy, one chart per number m of labels' worth, and a pivot.
+    """Return charts of mechanisms by exact accuracy, one for each allowance m, and a pivot.
 
-    tables: DaRRM's tables 1, 6, 8 and 10, one value of m each; printed: rows of ``fidelity.csv``.
+    Args:
+        tables: DaRRM's tables 1, 6, 8 and 10, one value of m each.
+        printed: The tables' rows of ``fidelity.csv``.
+        settings: Not used.
     """
-    every = _concatenate_tables(tables).sort_values("m", kind="stable")
-    datasets = list(dict.fromkeys(every["dataset"]))
-    low = min(0.5, float(every["expected_accuracy"].min()))
+    rows_of_all = _concatenate_tables(tables).sort_values("m", kind="stable")
+    datasets = list(dict.fromkeys(rows_of_all["dataset"]))
+    low = min(0.5, float(rows_of_all["expected_accuracy"].min()))
     scale = Scale(low, 1.0, (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "share of right labels, exact")
     charts = []
-    order = list(dict.fromkeys(every["mechanism"]))
-    for m, rows in every.groupby("m"):
+    order = list(dict.fromkeys(rows_of_all["mechanism"]))
+    for m, rows in rows_of_all.groupby("m"):
         marks = [
             _accuracy_mark(row, order, datasets)
             for row in rows.drop_duplicates(["dataset", "mechanism"]).to_dict("records")
@@ -237,10 +251,10 @@ def accuracy(
         marks += _printed_marks(printed[printed["item"].isin(items)], order, datasets)
         shown = [display_names.mechanism_label(name) for name in order]
         charts.append(dot_chart(f"m = {m:g}", shown, marks, scale))
-    kinds = {place: display_names.dataset_label(name) for place, name in enumerate(datasets[:2])}
+    kinds = {kind: display_names.dataset_label(name) for kind, name in enumerate(datasets[:2])}
     if printed["dataset"].isin(datasets).any():
         kinds[4] = "printed by the paper for Q labels, in its data set's colour"
-    rows = every.drop_duplicates(["dataset", "m", "mechanism"])
+    rows = rows_of_all.drop_duplicates(["dataset", "m", "mechanism"])
     headings = [
         f"{display_names.dataset_label(name)}, m = {m:g}"
         for name, m in zip(rows["dataset"], rows["m"], strict=True)
@@ -260,11 +274,14 @@ def privacy(
 ) -> Markup:
     """Return the totals of Q labels by every account, on one logarithmic axis per data set.
 
-    tables: DaRRM's tables 2, 5, 7 and 9; printed: not looked at, as the totals repeat the paper's.
+    Args:
+        tables: DaRRM's tables 2, 5, 7 and 9.
+        printed: Not used, because the totals repeat the paper's.
+        settings: Not used.
     """
-    every = _concatenate_tables(tables).sort_values(["m", "queries"], kind="stable")
-    known = {name: words for name, words in _TOTALS.items() if name in every}
-    values = every[list(known)].stack()
+    rows_of_all = _concatenate_tables(tables).sort_values(["m", "queries"], kind="stable")
+    totals = {name: words for name, words in _TOTALS.items() if name in rows_of_all}
+    values = rows_of_all[list(totals)].stack()
     scale = Scale(
         10.0**-1 if values.min() >= 0.1 else float(values.min()) * 0.9,
         float(values.max()) * 1.1,
@@ -273,56 +290,58 @@ def privacy(
         log=True,
     )
     charts = []
-    for name, rows in every.groupby("dataset", sort=False):
+    for name, rows in rows_of_all.groupby("dataset", sort=False):
         marks, lines = [], []
-        for place, row in enumerate(rows.to_dict("records")):
+        for row_number, row in enumerate(rows.to_dict("records")):
             lines.append(f"m = {row['m']:g}, Q = {row['queries']:g}")
             marks += [
                 Mark(
-                    place,
+                    row_number,
                     float(row[column]),
                     kind,
                     f"{lines[-1]}, {words}: ε = {format_upper_bound(row[column])}",
                 )
-                for kind, (column, words) in enumerate(known.items())
+                for kind, (column, words) in enumerate(totals.items())
             ]
         charts.append(dot_chart(display_names.dataset_label(str(name)), lines, marks, scale))
-    return _VIEWS.privacy(legend(dict(enumerate(known.values()))), charts)
+    return _VIEWS.privacy(legend(dict(enumerate(totals.values()))), charts)
 
 
 def _concatenate_tables(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    every = pd.concat(list(tables.values()), ignore_index=True)
-    marked = flag_stand_ins(every)
-    return every.assign(dataset=every["dataset"].mask(marked, every["dataset"] + " (stand-in)"))
+    rows = pd.concat(list(tables.values()), ignore_index=True)
+    stand_ins = flag_stand_ins(rows)
+    return rows.assign(dataset=rows["dataset"].mask(stand_ins, rows["dataset"] + " (stand-in)"))
 
 
 def _accuracy_mark(row: Mapping, order: list[str], datasets: list[str]) -> Mark:
     kind = min(datasets.index(row["dataset"]), 3)
     value = float(row["expected_accuracy"])
-    words = f"{display_names.mechanism_label(row['mechanism'])}, {display_names.dataset_label(row['dataset'])}: {value:.4f}"
+    mechanism = display_names.mechanism_label(row["mechanism"])
+    words = f"{mechanism}, {display_names.dataset_label(row['dataset'])}: {value:.4f}"
     if row["queries"]:
         words += f" at ε = {format_number(row['epsilon'], 4)}, {row['privacy_model']}"
-    at = order.index(row["mechanism"]) + _vertical_offset(kind, datasets)
-    return Mark(at, value, kind, words.replace("_", " "))
+    height = order.index(row["mechanism"]) + _vertical_offset(kind, datasets)
+    return Mark(height, value, kind, words.replace("_", " "))
 
 
 def _vertical_offset(position: int, datasets: list[str]) -> float:
-    """How far a data set's dots stand below the line of their row, so that none hides another."""
+    """Return how far a data set's dots are below their row's line, so that none hides another."""
     return 0.3 * (position - (min(len(datasets), 4) - 1) / 2)
 
 
 def _printed_marks(printed: pd.DataFrame, order: list[str], datasets: list[str]) -> list[Mark]:
-    """Return what the paper printed, in its data set's colour."""
+    """Return marks of the numbers that the paper printed, in their data sets' colours."""
     marks = []
     rows = printed[printed["column"].isin(order) & printed["dataset"].isin(datasets)]
     for row in rows.to_dict("records"):
-        place = datasets.index(row["dataset"])
-        at = order.index(row["column"]) + _vertical_offset(place, datasets)
+        kind = datasets.index(row["dataset"])
+        height = order.index(row["column"]) + _vertical_offset(kind, datasets)
         words = (
-            f"{display_names.mechanism_label(row['column'])}, {display_names.dataset_label(row['dataset'])}, {row['row']}: "
+            f"{display_names.mechanism_label(row['column'])}, "
+            f"{display_names.dataset_label(row['dataset'])}, {row['row']}: "
             f"{row['published']} printed"
         )
-        marks.append(Mark(at, float(row["published"]), 4, words, f"k{place}"))
+        marks.append(Mark(height, float(row["published"]), 4, words, f"k{kind}"))
     return marks
 
 
