@@ -117,8 +117,12 @@ ELSEWHERE = {
     "accounting.adaptive_composition.dominating_pairs:PessimisticPairs": DOMINATED,
     "accounting.adaptive_composition.dominating_pairs:bounded_range_pairs": DOMINATED,
     "accounting.adaptive_composition.dominating_pairs:pure_pair": DOMINATED,
-    "accounting.privacy_loss_distribution:PrivacyLossDistribution.delta": "accounting.budgets:pld_epsilon",
-    "accounting.privacy_loss_distribution:PrivacyLossDistribution.epsilon": "accounting.budgets:pld_epsilon",
+    "accounting.privacy_loss_distribution:PrivacyLossDistribution.delta": (
+        "accounting.budgets:pld_epsilon"
+    ),
+    "accounting.privacy_loss_distribution:PrivacyLossDistribution.epsilon": (
+        "accounting.budgets:pld_epsilon"
+    ),
     "accounting.privacy_loss_distribution:compose": "accounting.budgets:pld_epsilon",
     "accounting.discrete_gaussian:Law.lower_tail": DISCRETE,
     "accounting.discrete_gaussian:Law.upper_tail": DISCRETE,
@@ -131,6 +135,7 @@ ELSEWHERE = {
     "accounting.zero_concentrated:least_rho": ORDERS,
     "accounting.gaussian:hockey_stick_divergence": "labels.gnmax:analytic_epsilon",
     "accounting.gaussian:gaussian_delta": "labels.gnmax:analytic_epsilon",
+    "audit.api:Audited": "audit.divergence:exact_epsilon",
     "audit.bounds:epsilon_bounds": "audit.divergence:exact_epsilon",
     "audit.histograms:leading_pairs": "audit.divergence:exact_epsilon",
     "audit.shared_data:_sides": "audit.shared_data:shared_data_curve",
@@ -141,6 +146,7 @@ ELSEWHERE = {
     "papers.darrm.mathematics.worst_case:WorstCase": LOOSER,
     "papers.darrm.mathematics.worst_case:series_worst_case": LOOSER,
     "papers.darrm.accounts:OptimisedAccount.allowance": CERTIFIED,
+    "audit.audited_labels:AuditedLabel.epsilon_lower_bound": "audit.divergence:exact_epsilon",
     "audit.audited_labels:AuditedLabel.worst_inputs": "audit.divergence:exact_epsilon",
     "audit.audited_labels:AuditedLabel.curve": "audit.divergence:delta_curve",
     "labels.parameters:Cost": "accounting.label_composition:total_label_epsilon",

@@ -1,8 +1,8 @@
 """Exact privacy of any label mechanism with finitely many vote histograms.
 
 The audit sees a mechanism as a table of probabilities, or as a sampler, and a relation that says
-which inputs are neighbours; never how the mechanism was derived. May import the floors up to
-`accounting`. Public names resolve on first use.
+which inputs are neighbours. It never sees how the mechanism was derived. This room may import the
+floors up to `accounting`. Public names resolve on first use.
 """
 
 from importlib import import_module

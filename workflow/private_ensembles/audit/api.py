@@ -1,4 +1,4 @@
-"""Anybody's mechanism, audited exactly: what its table of probabilities says about its privacy."""
+"""The exact audit of anybody's mechanism: what its table of probabilities says about privacy."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ from private_ensembles.base import checks
 class Audited:
     """What one label costs, and for which votes.
 
-    epsilon, epsilon_lower: bounds on the least epsilon at delta. rho: of zero-concentrated DP; mu:
-    of Gaussian DP; both are upper bounds. worst_counts: the neighbouring counts of classes at which
-    epsilon arises, worst_labels: the event. table: answers further questions (`curve`, `renyi`,
-    `trade_off`, `verdict`).
+    Attributes:
+        epsilon: upper bound on the least epsilon at delta.
+        epsilon_lower: lower bound on it.
+        delta: as it was asked for.
+        rho: upper bound on the least rho of zero-concentrated DP.
+        mu: upper bound on the least mu of Gaussian DP.
+        worst_counts: the neighbouring counts of classes at which epsilon arises.
+        worst_labels: the event at which it arises.
+        table: answers further questions (`curve`, `renyi`, `trade_off`, `verdict`).
     """
 
     epsilon: float
@@ -40,22 +45,29 @@ def audit_mechanism(
     adjacency: str = "replace_one",
     neighbours: str = "moved_vote",
 ) -> Audited:
-    """Audit a mechanism over every histogram of votes and every move of one.
+    """Audit a mechanism over every histogram of votes and every move of one vote.
+
+    Args:
+        probabilities: counts (n, classes) -> (n, labels), the probability of each label; rows add
+            up to 1 (an outcome without a label is one more column). Errors of its floats up to
+            1e-12 of a probability are covered.
+        teachers: how many teachers vote.
+        classes: how many classes they choose from.
+        delta: in [0, 1].
+        adjacency: of records, as in `plan`: ``replace_one``. ``add_remove`` is refused, because a
+            record that is added or removed moves a vote, too.
+        neighbours: ``moved_vote``, all that a record of disjoint shards can do, or
+            ``missing_vote`` (a teacher comes or goes with its vote).
+
+    Raises:
+        ValueError: for values out of range, for a table that is not one of probabilities, and for
+            too many histograms to list (`audit.vote_neighbours`).
 
     >>> def respond(counts):  # randomised response on the vote of one teacher
     ...     return 0.25 + 0.5 * (counts > 0)
     >>> audited = audit_mechanism(respond, teachers=1, classes=2, delta=1e-9)
     >>> round(audited.epsilon, 4), audited.worst_counts  # ln 3
     (1.0986, ((1, 0), (0, 1)))
-
-    probabilities: counts (n, classes) -> (n, labels), the chances of each label; rows add up to 1
-    (an outcome without a label is one more column). Errors of its floats up to 1e-12 of a
-    probability are covered. delta: in [0, 1]. neighbours: ``moved_vote``, all
-    that a record of disjoint shards can do, or ``missing_vote`` (a teacher comes or goes with its
-    vote). adjacency: of records, as in `plan`: ``replace_one``. ``add_remove`` is refused: a record
-    that is added or removed moves a vote, too.
-    Raises ValueError for values out of range, for a table that is not one of probabilities, and for
-    too many histograms to list (`audit.vote_neighbours`).
     """
     if adjacency == "add_remove":
         raise ValueError(

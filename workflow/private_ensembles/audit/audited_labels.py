@@ -27,9 +27,12 @@ from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 
 
 class AuditedLabel(ABC):
-    """One label; names: the outcomes that `draw` may give.
+    """One label of a mechanism.
 
-    assumed: its probabilities are made from the claim, of which it then says nothing.
+    Attributes:
+        names: the outcomes that `draw` may return.
+        assumes_claim: whether the probabilities are computed from the claim, so that they cannot
+            confirm it.
     """
 
     names: tuple[int, ...] = (0, 1)
@@ -39,28 +42,44 @@ class AuditedLabel(ABC):
     def worst_inputs(self, delta: float) -> WorstInputs:
         """Return the exact epsilon at delta, an upper bound up to rounding, and where it arises.
 
-        Inputs are as `draw` takes them.
+        The inputs of the result are such as `draw` takes.
         """
 
     def epsilon_lower_bound(self, delta: float) -> float:
-        """Return an epsilon at delta that is proven not to be too large; 0.0: nothing is."""
+        """Return a proven lower bound on epsilon at delta; 0.0 if nothing is proven."""
         return 0.0
 
     @abstractmethod
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
-        """Return the exact delta at each epsilon, upper bounds."""
+        """Return the exact delta at each epsilon, an upper bound, of the same shape."""
 
     def label_pairs(self) -> NeighbourPairs | None:
-        """Return all pairs of neighbours, of which any may follow another; None: not listed."""
+        """Return all pairs of neighbours, for adaptive composition; None if they are not listed."""
         return None
 
     @abstractmethod
     def draw(self, audit_input: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
-        """Draw outcomes on one input, as `audit.epsilon_lower_bound` asks for them."""
+        """Draw outcomes on one input, as the sampler of `audit.epsilon_lower_bound` does.
+
+        Args:
+            audit_input: one input, such as a histogram of votes.
+            runs: how many independent outcomes to draw.
+            generator: where the randomness comes from.
+
+        Returns:
+            The outcomes, (runs,), each of them in `names`.
+        """
 
 
 class EnumeratedLabel(AuditedLabel):
-    """A label whose distribution is known on a list of inputs, of which some pairs neighbour."""
+    """A label whose distribution is known on a list of inputs, some pairs of which are neighbours.
+
+    Attributes:
+        inputs: (inputs, ...), such as histograms.
+        matrix: (inputs, outcomes), Pr[outcome | input].
+        pairs: (pairs, 2), rows of neighbouring inputs.
+        errors: relative_error and absolute_error of the matrix, as `audit.exact_delta` takes them.
+    """
 
     inputs: NDArray
     matrix: NDArray
@@ -79,10 +98,17 @@ class EnumeratedLabel(AuditedLabel):
 
 
 class HistogramLabel(EnumeratedLabel):
-    """A law on vote counts, of which votes move: all histograms are listed.
+    """A label that a law draws from vote counts, over all histograms.
 
-    inputs: the histograms (H, C); of two classes by ascending votes for 1. secure: whether labels
-    are drawn from secure noise. moved: how many votes may move at most, from any classes to any.
+    The inputs are the histograms (H, C); those of two classes ascend by their votes for 1.
+
+    Args:
+        law: gives the outcomes' probabilities and draws them.
+        parameters: of the law.
+        n_teachers: how many votes a histogram has.
+        n_classes: how many classes there are.
+        secure: whether labels are drawn with secure noise.
+        group_size: how many votes may move at most, from any classes to any.
     """
 
     def __init__(
@@ -106,23 +132,32 @@ class HistogramLabel(EnumeratedLabel):
         self.matrix = law.outcome_distribution(self.inputs, parameters, secure)
         self.errors = law.numerical_error(n_teachers, n_classes, parameters, secure)
 
-    def label_pairs(self):
+    def label_pairs(self) -> NeighbourPairs:
         first, second = self.pairs.T
-        error, spare = self.errors["relative_error"], self.errors["absolute_error"]
-        return NeighbourPairs(self.matrix[first], self.matrix[second], error, spare)
+        relative, absolute = self.errors["relative_error"], self.errors["absolute_error"]
+        return NeighbourPairs(self.matrix[first], self.matrix[second], relative, absolute)
 
-    def draw(self, audit_input, runs, generator):
-        """`runs` queries with these counts, every one answered."""
+    def draw(self, audit_input: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
+        """Draw the outcomes of `runs` queries that all have these counts."""
         counts = np.tile(audit_input, (runs, 1))
         noise = SecureNoise() if self.secure else SeededNoise(generator)
         return self.law.draw(counts, self.parameters, noise)
 
 
 class SharedDataLabel(AuditedLabel):
-    """A label of K teachers that all see all data; an input: Pr[teacher says 1] of each, (K,)."""
+    """A label of K teachers that all see all data; an input is Pr[teacher says 1] of each, (K,).
+
+    Args:
+        probability: (K + 1,), Pr[release 1 | l teachers say 1].
+        teacher: epsilon and Delta of each teacher.
+        choose: draws labels, given the numbers of ones (runs,) and a source of noise.
+    """
 
     def __init__(
-        self, probability: NDArray, teacher: tuple[float, float], choose: Callable
+        self,
+        probability: NDArray,
+        teacher: tuple[float, float],
+        choose: Callable[[NDArray, SeededNoise], NDArray],
     ) -> None:
         self.probability, self.teacher, self.choose = probability, teacher, choose
 
@@ -132,18 +167,18 @@ class SharedDataLabel(AuditedLabel):
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
         return shared_data_curve(self.probability, *self.teacher, epsilons)
 
-    def draw(self, audit_input, runs, generator):
-        """Draw labels of teachers that vote as the input says, independently in every run."""
+    def draw(self, audit_input: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
+        """Draw labels of teachers whose votes have these probabilities, afresh in every run."""
         ones = (generator.random((runs, len(audit_input))) < audit_input).sum(axis=1)
         return self.choose(ones, SeededNoise(generator))
 
 
 class DecidingTeacherLabel(EnumeratedLabel):
-    """The majority when one teacher's vote decides and all others keep theirs.
+    """The majority if one teacher's vote decides and all others keep theirs.
 
-    inputs: places in the list of Pr[the changed teacher says 1]: the eight corners on one data set,
-    then on the other. The corners are the worst that the teacher's own claim allows, so they serve
-    to test the sampler, and confirm no claim.
+    An input is an index into the list of Pr[the changed teacher says 1]: the eight corners on one
+    data set, then on the other. The corners are the worst that the teacher's own claim allows, so
+    they serve to test the sampler, and confirm no claim.
     """
 
     assumes_claim = True
@@ -156,7 +191,7 @@ class DecidingTeacherLabel(EnumeratedLabel):
         self.pairs = np.stack([np.arange(8), np.arange(8) + 8], axis=1)
         self.errors = {"relative_error": 1e-14, "absolute_error": 1e-16}
 
-    def draw(self, audit_input, runs, generator):
+    def draw(self, audit_input: NDArray, runs: int, generator: np.random.Generator) -> NDArray:
         """Draw the majority of all votes."""
         others = self.n_teachers // 2
         vote = generator.random(runs) < self.says_one[int(audit_input)]

@@ -1,9 +1,10 @@
-"""What one label costs if histograms are too many to list: proven bounds from both sides.
+"""Bounds on the cost of one label if there are too many histograms to list.
 
-From below, any pairs of neighbours prove that no smaller epsilon holds; `leading_pairs` are those
-where noisy maxima are most fragile. From above, whatever is proven of something that the label is
-post-processing of, such as the noisy counts. If the histograms can be listed, up to renaming the
-classes, both are the exact value up to the stated errors of the probabilities.
+The lower bound comes from some pairs of neighbours, which prove that no smaller epsilon holds;
+`leading_pairs` are those where noisy maxima are most fragile. The upper bound is whatever is proven
+of the noisy counts, or of anything else that the label is post-processing of. If the histograms can
+be listed, up to renaming the classes, both bounds are the exact value up to the stated errors of
+the probabilities.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from private_ensembles.audit.histograms import (
     reduced_histograms,
 )
 
-# So close bounds are one number, rounded to either side.
+# Bounds that are so close are one number, rounded to either side.
 _MEET = 1e-6
 
 
@@ -30,7 +31,7 @@ _MEET = 1e-6
 class EpsilonBounds:
     """The least epsilon at delta lies in [lower, upper].
 
-    exact: all histograms were looked at, and the two bounds meet, up to rounding.
+    If it is exact, all histograms were listed and the two bounds meet, up to rounding.
     """
 
     lower: float
@@ -49,13 +50,23 @@ def epsilon_bounds(
     absolute_error: float = 0.0,
     most_histograms: int = 20_000,
 ) -> EpsilonBounds:
-    """Bound the least epsilon with which one label is (epsilon, delta)-DP, disjoint shards.
+    """Bound the least epsilon with which one label is (epsilon, delta)-DP, for disjoint shards.
 
-    distribution: counts (H, C) -> Pr[label] (H, L), label-symmetric (renaming the classes renames
-    the labels and does nothing else), each probability p within relative_error p + absolute_error.
-    upper: an epsilon that is proven otherwise. Up to most_histograms sorted histograms are looked
-    at all, else those of `leading_pairs`. Raises ValueError like `exact_epsilon` and
-    `enumerate_histograms`, and if the lower bound exceeds what is said to be proven.
+    Args:
+        distribution: counts (H, C) -> Pr[label] (H, L), label-symmetric: renaming the classes
+            renames the labels and does nothing else.
+        n_teachers: how many votes a histogram has.
+        n_classes: how many classes there are.
+        delta: in [0, 1].
+        upper: an epsilon that is proven otherwise.
+        relative_error: each probability p is known within relative_error p + absolute_error.
+        absolute_error: see relative_error.
+        most_histograms: up to so many sorted histograms are all listed; of more, those of
+            `leading_pairs` are.
+
+    Raises:
+        ValueError: as for `exact_epsilon` and `enumerate_histograms`, and if the lower bound
+            exceeds `upper`.
     """
     listed = count_sorted_histograms(n_teachers, n_classes) <= most_histograms
     rows, pairs = (reduced_histograms if listed else leading_pairs)(n_teachers, n_classes)

@@ -1,4 +1,4 @@
-"""Hockey-stick and Rényi divergences of a table of output probabilities, rounded against us.
+"""Hockey-stick and Rényi divergences of a table of output probabilities, as rigorous bounds.
 
 A mechanism is a matrix P (H inputs, L labels) of Pr[label | input]; two inputs are neighbours or
 not. It is (epsilon, delta)-DP if and only if for all neighbours a, b, in both directions, and all
@@ -24,16 +24,20 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF, sixty_digits
 
-# Larger exponentials overflow; a smaller e^epsilon only makes the upper bound on delta larger.
+# Exponentials of more overflow; a smaller e^epsilon only makes the upper bound on delta larger.
 _LARGEST_EPSILON = 700.0
-_CHUNK = 1 << 20  # entries of a table that are worked on at once
+_CHUNK = 1 << 20  # So many entries of a table are worked on at once.
 
 
 @dataclass(frozen=True)
 class WorstPair:
-    """Where a divergence is largest: Pr[labels | first] against Pr[labels | second].
+    """The pair and the event at which Pr[labels | first] most exceeds Pr[labels | second].
 
-    value: delta or epsilon, as asked for. first, second: rows of the matrix. labels: the event.
+    Attributes:
+        value: delta or epsilon, whichever was not given.
+        first: row of the matrix under which the event is likelier.
+        second: row of its neighbour.
+        labels: the event.
     """
 
     value: float
@@ -48,18 +52,23 @@ def exact_delta(
     epsilon: float,
     **errors,
 ) -> float:
-    """Least delta with which the mechanism is (epsilon, delta)-DP.
+    """Return the least delta with which the mechanism is (epsilon, delta)-DP.
+
+    Args:
+        prob_matrix: (H, L), Pr[label | input]; rows add up to 1 within the stated errors.
+        neighbours: (P, 2) pairs of rows, or a sparse (H, H) relation, or a function from a row to
+            its neighbours; each pair is compared in both directions.
+        epsilon: in nats, >= 0.
+        errors: relative_error, absolute_error (0 by default) and side (``upper``), see the
+            module's docstring.
+
+    Raises:
+        ValueError: for entries outside [0, 1] beyond the errors, rows that do not add up to 1,
+            pairs that are not rows, no pair at all, epsilon < 0 or NaN, negative errors, and an
+            unknown side.
 
     >>> round(exact_delta([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], epsilon=0.0), 10)
     0.5
-
-    prob_matrix: (H, L), Pr[label | input], rows adding up to 1 within the stated errors.
-    neighbours: (P, 2) pairs of rows, or a sparse (H, H) relation, or a function from a row to its
-    neighbours; each pair is compared in both directions. epsilon: nats, >= 0. errors:
-    relative_error, absolute_error (default 0) and side (``upper``), see the module's docstring.
-
-    Raises ValueError for entries outside [0, 1] beyond the errors, rows that do not add up to 1,
-    pairs that are not rows, no pair at all, epsilon < 0 or NaN, negative errors, an unknown side.
     """
     return worst_pair(prob_matrix, neighbours, epsilon=epsilon, **errors).value
 
@@ -70,15 +79,25 @@ def exact_epsilon(
     delta: float,
     **errors,
 ) -> float:
-    """Least epsilon >= 0 with which the mechanism is (epsilon, delta)-DP; infinite if none is.
+    """Return the least epsilon >= 0 with which the mechanism is (epsilon, delta)-DP.
+
+    The worst event S of a pair holds the labels with the largest ratios P[a] / P[b], so that
+    epsilon = max over such S of log((P[a](S) - delta) / P[b](S)), and no search is needed.
+
+    Args:
+        prob_matrix: as for :func:`exact_delta`.
+        neighbours: as for :func:`exact_delta`.
+        delta: in [0, 1].
+        errors: as for :func:`exact_delta`.
+
+    Returns:
+        Epsilon in nats; infinite if no epsilon is enough.
+
+    Raises:
+        ValueError: as for :func:`exact_delta`, and for another delta.
 
     >>> round(exact_epsilon([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], delta=0.0), 4)  # ln 3
     1.0986
-
-    For one pair the worst event S holds the labels with the largest ratios P[a] / P[b], so that
-    epsilon = max over such S of log((P[a](S) - delta) / P[b](S)): no search is needed. Arguments
-    and errors as :func:`exact_delta`; delta in [0, 1].
-    Raises ValueError as it does, and for another delta.
     """
     return worst_pair(prob_matrix, neighbours, delta=delta, **errors).value
 
@@ -93,9 +112,19 @@ def worst_pair(
     absolute_error: float = 0.0,
     side: str = "upper",
 ) -> WorstPair:
-    """What :func:`exact_delta` (given epsilon) or :func:`exact_epsilon` (given delta) finds, where.
+    """Return where the least delta at epsilon, or the least epsilon at delta, arises.
 
-    Raises ValueError as they do, and unless exactly one of epsilon and delta is given.
+    Args:
+        prob_matrix: as for :func:`exact_delta`.
+        neighbours: as for :func:`exact_delta`.
+        epsilon: if given, the value is that of :func:`exact_delta`.
+        delta: if given, the value is that of :func:`exact_epsilon`.
+        relative_error: see the module's docstring.
+        absolute_error: see the module's docstring.
+        side: ``upper`` or ``lower``, see the module's docstring.
+
+    Raises:
+        ValueError: as for those functions, and unless exactly one of epsilon and delta is given.
     """
     if (epsilon is None) == (delta is None):
         raise ValueError("epsilon, delta: exactly one of them must be given")
@@ -104,7 +133,7 @@ def worst_pair(
     if delta is not None:
         checks.check_probability(delta=delta)
     table = _Table(prob_matrix, relative_error, absolute_error, side)
-    best = (-math.inf, -1, -1, ())
+    best = WorstPair(-math.inf, -1, -1, ())
     for first, second in _directed_chunks(neighbours, table):
         above, below = table.ends(first, second)
         if epsilon is not None:
@@ -112,10 +141,10 @@ def worst_pair(
         else:
             values, events = _epsilons(above, below, delta, table.sign)
         k = int(np.argmax(values))
-        if values[k] > best[0]:
+        if values[k] > best.value:
             labels = tuple(int(label) for label in np.nonzero(events(k))[0])
-            best = (float(values[k]), int(first[k]), int(second[k]), labels)
-    return WorstPair(*best)
+            best = WorstPair(float(values[k]), int(first[k]), int(second[k]), labels)
+    return best
 
 
 def delta_curve(
@@ -124,7 +153,7 @@ def delta_curve(
     epsilons: ArrayLike,
     **errors,
 ) -> NDArray[np.float64]:
-    """:func:`exact_delta` at each of ``epsilons`` (E,), shape (E,)."""
+    """Return :func:`exact_delta` at each of ``epsilons`` (E,) >= 0, shape (E,)."""
     table = _Table(prob_matrix, **{"relative_error": 0.0, "absolute_error": 0.0} | errors)
     epsilons = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     if not np.all(epsilons >= 0):
@@ -132,7 +161,7 @@ def delta_curve(
     curve = np.zeros(epsilons.shape)
     for first, second in _directed_chunks(neighbours, table):
         above, below = table.ends(first, second)
-        for i, epsilon in enumerate(epsilons):  # each is array code over all pairs
+        for i, epsilon in enumerate(epsilons):  # each step is array code over all pairs
             curve[i] = max(curve[i], _deltas(above, below, epsilon, table.sign)[0].max())
     return curve
 
@@ -145,11 +174,23 @@ def renyi_curve(
     relative_error: float = 0.0,
     absolute_error: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Largest Rényi divergence between neighbours at each of ``orders`` (A,) > 1, shape (A,).
+    """Return the largest Rényi divergence between neighbours at each order.
 
-    D_a = log(sum of P[a]^order P[b]^(1 - order)) / (order - 1), in nats, an upper bound; infinite
-    if a label is impossible on one side only. Raises ValueError like :func:`exact_delta`, and for
-    orders that are not finite and > 1.
+    It is log(sum of P[a]^order P[b]^(1 - order)) / (order - 1) for neighbours a and b.
+
+    Args:
+        prob_matrix: as for :func:`exact_delta`.
+        neighbours: as for :func:`exact_delta`.
+        orders: (A,), finite and > 1.
+        relative_error: see the module's docstring.
+        absolute_error: see the module's docstring.
+
+    Returns:
+        An upper bound at each order, (A,), in nats; infinite if a label is impossible for only one
+        of two neighbours.
+
+    Raises:
+        ValueError: as for :func:`exact_delta`, and for other orders.
     """
     table = _Table(prob_matrix, relative_error, absolute_error, "upper")
     orders = np.atleast_1d(np.asarray(orders, dtype=np.float64))
@@ -172,26 +213,31 @@ def renyi_curve(
 
 
 def coins_delta(table: NDArray[np.float64], epsilon: float, group_size: int = 1) -> Decimal:
-    """Return the delta of one label drawn by coins, to some fifty digits.
+    """Return the delta of one label of two classes drawn by coins, to some fifty digits.
 
-    table: (K + 1, 2), of which a coin has the smaller float of each row as its probability.
-    Neighbours are rows up to `moved` apart, >= 1, in both orders. As e^epsilon >= 1, at most one of
-    the two labels is likelier than the neighbour allows.
+    As e^epsilon >= 1, at most one of the two labels is likelier than the neighbour allows.
+
+    Args:
+        table: (K + 1, 2) probabilities of the labels for each number of ones. The smaller float of
+            a row is the coin's exact probability.
+        epsilon: in nats, >= 0.
+        group_size: rows that are at most so far apart, >= 1, are neighbours, in both orders.
 
     >>> coins_delta(np.array([[0.75, 0.25], [0.25, 0.75]]), 1.0).quantize(Decimal("1e-6"))
     Decimal('0.070430')
     """
     least, likelier = table.min(axis=1), table.argmax(axis=1)
-    # Equal rows next to each other tell nothing: of a million teachers, nearly all. Beside those
-    # that differ as many stay as may be passed over, so that rows come no nearer to each other.
+    # Adjacent equal rows tell nothing, and of a million teachers nearly all rows are equal. Beside
+    # the rows that differ, group_size equal ones stay on either side, so that dropping the others
+    # makes no new neighbours.
     different = np.append(True, (np.diff(least) != 0) | (np.diff(likelier) != 0))
     if group_size > 1:
         different = np.convolve(different, np.ones(2 * group_size + 1))[group_size:-group_size] > 0
     with sixty_digits():
         growth = Decimal(epsilon).exp()
         ones = [
-            1 - Decimal(chance) if says_one else Decimal(chance)
-            for chance, says_one in zip(
+            1 - Decimal(probability) if says_one else Decimal(probability)
+            for probability, says_one in zip(
                 least[different].tolist(), likelier[different].tolist(), strict=True
             )
         ]
@@ -201,16 +247,20 @@ def coins_delta(table: NDArray[np.float64], epsilon: float, group_size: int = 1)
             for rows in (ones, ones[::-1])
             for pair in zip(rows, rows[step:], strict=False)
         ]
-        excesses = [
-            excess for p, q in pairs for excess in (p - growth * q, 1 - p - growth * (1 - q))
-        ]
-        return max(Decimal(0), *excesses)
+        deltas = [delta for p, q in pairs for delta in (p - growth * q, 1 - p - growth * (1 - q))]
+        return max(Decimal(0), *deltas)
 
 
 class _Table:
-    """The matrix, checked, and what bounds its entries from above and below."""
+    """A checked matrix with upper and lower bounds on its entries."""
 
-    def __init__(self, prob_matrix, relative_error, absolute_error, side="upper"):
+    def __init__(
+        self,
+        prob_matrix: ArrayLike,
+        relative_error: float,
+        absolute_error: float,
+        side: str = "upper",
+    ) -> None:
         matrix = np.asarray(prob_matrix, dtype=np.float64)
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise ValueError(f"prob_matrix: shape {matrix.shape} must be (inputs, labels)")
@@ -219,7 +269,7 @@ class _Table:
         )
         checks.check_choice(("upper", "lower"), side=side)
         self.width = matrix.shape[1]
-        # What a sum of this many floats may be off by, on top of the stated errors.
+        # A sum of so many floats may be off by their rounding, on top of the stated errors.
         tolerance = relative_error + self.width * (absolute_error + 4 * UNIT_ROUNDOFF)
         if not np.all((matrix >= 0) & (matrix <= 1 + tolerance)):
             raise ValueError("prob_matrix: every entry must be a probability in [0, 1]")
@@ -237,12 +287,12 @@ class _Table:
         self._above, self._below = (high, low) if self.sign > 0 else (low, high)
 
     def ends(self, first: NDArray, second: NDArray) -> tuple[NDArray, NDArray]:
-        """Bounds of P[first] and P[second] that push a divergence towards this table's side."""
+        """Return bounds on P[first] and P[second] that push a divergence towards this side."""
         return self._above[first], self._below[second]
 
 
 def _deltas(above: NDArray, below: NDArray, epsilon: float, sign: int) -> tuple[NDArray, Callable]:
-    """delta of each directed pair, rounded to the side of ``sign``, and its event."""
+    """Return delta of each directed pair, rounded to the side of ``sign``, and its event."""
     width = above.shape[1]
     growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - sign * 8 * UNIT_ROUNDOFF)
     if sign < 0 and epsilon > _LARGEST_EPSILON:
@@ -254,7 +304,7 @@ def _deltas(above: NDArray, below: NDArray, epsilon: float, sign: int) -> tuple[
 
 
 def _epsilons(above: NDArray, below: NDArray, delta: float, sign: int) -> tuple[NDArray, Callable]:
-    """epsilon of each directed pair, rounded to the side of ``sign``, and its event."""
+    """Return epsilon of each directed pair, rounded to the side of ``sign``, and its event."""
     width = above.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(above > 0, above / below, -1.0)
@@ -265,7 +315,7 @@ def _epsilons(above: NDArray, below: NDArray, delta: float, sign: int) -> tuple[
         room = gained - delta
         gain, price = np.log(np.maximum(room, 0.0)), np.log(paid)
         losses = np.where(room > 0, gain - price, -np.inf)
-    # A logarithm's rounding is relative to itself: of tiny probabilities it is the difference's.
+    # A logarithm's rounding is relative to itself, and dominates for tiny probabilities.
     sizes = 1 + np.abs(gain) + np.abs(price)
     losses = losses + sign * 8 * UNIT_ROUNDOFF * np.where(np.isfinite(losses), sizes, 0.0)
     values = np.maximum(losses.max(axis=1), 0.0)
@@ -278,8 +328,10 @@ def _epsilons(above: NDArray, below: NDArray, delta: float, sign: int) -> tuple[
     return values, event
 
 
-def _directed_chunks(neighbours, table: _Table) -> Iterator[tuple[NDArray, NDArray]]:
-    """The pairs in both directions, a bounded number of table entries at a time."""
+def _directed_chunks(
+    neighbours: ArrayLike | Callable, table: _Table
+) -> Iterator[tuple[NDArray, NDArray]]:
+    """Yield the pairs in both directions, a bounded number of table entries at a time."""
     pairs = _pairs(neighbours, table.rows)
     size = max(1, _CHUNK // table.width)
     for start in range(0, len(pairs), size):

@@ -1,13 +1,13 @@
-"""Anybody's mechanism on votes, exactly: all that its table of probabilities says of its privacy.
+"""The exact privacy of a mechanism with finitely many inputs, from its table of probabilities.
 
-A mechanism is a function from vote counts to label probabilities; it is asked for every histogram,
-and what it answers is compared across every move of a vote. `FiniteMechanism` then answers every
-question about it, each time with what is proven of the table, rounded against us.
+A mechanism is a function from vote counts to label probabilities. It is tabulated on every
+histogram, and rows are compared across every move of a vote. `FiniteMechanism` then answers every
+question about it with a rigorous bound on what the table implies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,19 +32,24 @@ from private_ensembles.audit.shared_data import (
 )
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
-# Pairs whose trade-off curves are worked on at once.
+# The trade-off curves of so many pairs are worked on at once.
 _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
 class FiniteMechanism:
-    """A table of probabilities and its neighbours; what it says about privacy.
+    """A table of probabilities with its pairs of neighbours, and what it says about privacy.
 
-    inputs: (H, ...) what each row of the matrix was computed for. matrix: (H, L), Pr[label |
-    input]. pairs: (P, 2), neighbouring rows, each pair meant in both orders. relative_error,
-    absolute_error: each true probability p and its entry q satisfy |p - q| <= relative_error q +
-    absolute_error. neighbours: what a neighbour is, in one word. Methods raise ValueError if the
-    table is not one of probabilities (`audit.exact_delta`).
+    Each true probability p and its entry q satisfy |p - q| <= relative_error q + absolute_error.
+    Methods raise ValueError if the table is not one of probabilities (`audit.exact_delta`).
+
+    Attributes:
+        inputs: (H, ...), the input of each row.
+        matrix: (H, L), Pr[label | input].
+        pairs: (P, 2), neighbouring rows; each pair counts in both orders.
+        neighbours: what a neighbour is, in one word.
+        relative_error: of the matrix.
+        absolute_error: of the matrix.
     """
 
     inputs: NDArray
@@ -56,27 +61,27 @@ class FiniteMechanism:
 
     @property
     def errors(self) -> dict[str, float]:
-        """The two errors by their names, as the functions of the audit take them."""
+        """The two errors of the matrix, as keyword arguments of `audit.exact_delta`."""
         return {"relative_error": self.relative_error, "absolute_error": self.absolute_error}
 
     def epsilon(self, delta: float, side: str = "upper") -> float:
-        """Return the least epsilon at delta; side: of which bound, for both are computed."""
+        """Return the least epsilon at delta, as an ``upper`` or a ``lower`` bound."""
         return exact_epsilon(self.matrix, self.pairs, delta, side=side, **self.errors)
 
     def delta(self, epsilon: float, side: str = "upper") -> float:
-        """Return the least delta at epsilon."""
+        """Return the least delta at epsilon, as an ``upper`` or a ``lower`` bound."""
         return exact_delta(self.matrix, self.pairs, epsilon, side=side, **self.errors)
 
     def curve(self, epsilons: ArrayLike) -> NDArray[np.float64]:
-        """Return delta at each epsilon, (E,), as `audit.delta_curve`."""
+        """Return the least delta at each epsilon, (E,), as `audit.delta_curve` bounds it."""
         return delta_curve(self.matrix, self.pairs, epsilons, **self.errors)
 
     def worst_pair(self, delta: float) -> WorstPair:
-        """Return where epsilon at delta arises: rows and the labels of the event."""
+        """Return where epsilon at delta arises: two rows, and the labels of the event."""
         return worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
 
     def renyi(self, orders: ArrayLike) -> NDArray[np.float64]:
-        """Return the Rényi divergence at each order, (A,), as `audit.renyi_curve`."""
+        """Return the Rényi divergence at each order, (A,), as `audit.renyi_curve` bounds it."""
         return renyi_curve(self.matrix, self.pairs, orders, **self.errors)
 
     def rho(self) -> float:
@@ -89,9 +94,13 @@ class FiniteMechanism:
         return float(max(bounds))
 
     def trade_off(self, levels: ArrayLike) -> NDArray[np.float64]:
-        """Return the least chance of missing a neighbour at each level, over all pairs.
+        """Return the trade-off function: the least type II error at each level, over all pairs.
 
-        levels: (A,) in [0, 1], chances of a false accusation; as `accounting.trade_off` bounds it.
+        Args:
+            levels: (A,) in [0, 1], type I errors of tests that tell neighbours apart.
+
+        Returns:
+            (A,), as `accounting.trade_off` bounds it.
         """
         both = (ends[::step] for ends in self._ends() for step in (1, -1))
         return np.min([trade_off(*ends, levels, **self.errors).min(axis=0) for ends in both], 0)
@@ -99,15 +108,17 @@ class FiniteMechanism:
     def verdict(self, epsilon: float, delta: float) -> str:
         """Judge the claim that the mechanism is (epsilon, delta)-DP.
 
-        ``holds``: proven of the table. ``fails``: refuted, a pair and an event contradict it.
-        ``undecided``: the claim lies between the two bounds, which the stated errors and rounding
-        keep apart; so it is with a claim that is exactly tight.
+        Returns:
+            ``holds`` if the table proves it, and ``fails`` if a pair and an event refute it.
+            ``undecided`` if the claim lies between the two bounds, which the stated errors and
+            rounding keep apart; so it is with a claim that is exactly tight.
         """
         if self.delta(epsilon) <= delta:
             return "holds"
         return "fails" if self.delta(epsilon, "lower") > delta else "undecided"
 
-    def _ends(self):
+    def _ends(self) -> Iterator[tuple[NDArray, NDArray]]:
+        """Yield the distributions of both members of the pairs, a chunk of pairs at a time."""
         for start in range(0, len(self.pairs), _CHUNK):
             first, second = self.pairs[start : start + _CHUNK].T
             yield self.matrix[first], self.matrix[second]
@@ -122,13 +133,20 @@ def audit_function(
     relative_error: float = 1e-12,
     absolute_error: float = 0.0,
 ) -> FiniteMechanism:
-    """Ask a function for every histogram, and return what that says about its privacy.
+    """Tabulate a mechanism on every histogram, for an exact audit of its privacy.
 
-    probabilities: counts (n, C) -> (n, L), the chances of L outcomes (labels, and no answer if
-    there can be none) on each; rows add up to 1. It is called once for each number of votes.
-    neighbours: as `vote_neighbours`. relative_error, absolute_error: of the function's own floats.
+    Args:
+        probabilities: counts (n, C) -> (n, L), the probabilities of L outcomes (labels, and one
+            for no answer if there may be none); rows add up to 1. It is called once for each
+            number of votes.
+        n_teachers: how many teachers vote.
+        n_classes: how many classes they choose from.
+        neighbours: as for `vote_neighbours`.
+        relative_error: of the function's floats.
+        absolute_error: of the function's floats.
 
-    Raises ValueError like `vote_neighbours`, and if what comes back is not such a table.
+    Raises:
+        ValueError: as for `vote_neighbours`, and if the function returns no such table.
 
     >>> def respond(counts):  # randomised response on the vote of one teacher
     ...     return 0.25 + 0.5 * (counts > 0)
@@ -157,21 +175,34 @@ def audit_shared_data(
     *,
     relative_error: float = 1e-12,
 ) -> FiniteMechanism:
-    """Audit a function if every teacher sees all data: DaRRM's model, two classes.
+    """Tabulate a mechanism whose teachers all see all data: DaRRM's model, two classes.
 
     Teachers are independent and each (teacher_epsilon, teacher_Delta)-DP; a neighbour may change
-    them all. An input is Pr[teacher says 1] of each, (K,), and a row what is released of such
-    teachers; there is a pair for each choice of corners (`audit.shared_data`). Hockey-sticks and
-    sum P^a P'^(1 - a) are convex in (P, P'), which is affine in each teacher's pair of chances, so
-    that their maxima are at corners. So is mu's, which hockey-sticks decide (Dong, Roth and Su
-    2022, Proposition 2.12). Raises ValueError for more than 15 teachers, and as
-    :func:`audit_function`.
+    them all. An input is Pr[teacher says 1] of each, (K,), its row is the distribution of the label
+    of such teachers, and there is a pair for each choice of corners (`audit.shared_data`).
+
+    Hockey-stick divergences and sum P^a P'^(1 - a) are convex in (P, P'), which is affine in each
+    teacher's pair of probabilities, so their maxima are at corners. So is that of mu, which
+    hockey-stick divergences decide.
+
+    Args:
+        probabilities: as for :func:`audit_function`.
+        n_teachers: at most 15.
+        teacher_epsilon: of each teacher, in nats.
+        teacher_Delta: of each teacher.
+        relative_error: of the function's floats.
+
+    Raises:
+        ValueError: for more than 15 teachers, and as for :func:`audit_function`.
+
+    References:
+        Dong, Roth and Su 2022, Proposition 2.12.
     """
     if not 1 <= n_teachers <= LARGEST_K:
         raise ValueError(f"n_teachers = {n_teachers}: must be at most {LARGEST_K} for shared data")
     values = _tabulate_function(probabilities, both_counts(n_teachers))
     first, second = corner_pmfs(n_teachers, teacher_epsilon, teacher_Delta)
-    # What sums and products of this many factors are off by (`shared_data`).
+    # Sums and products of so many factors add this to the error (`shared_data`).
     error = relative_error + 32 * (n_teachers + 3) * UNIT_ROUNDOFF
     pairs = np.arange(2 * len(first)).reshape(2, -1).T
     teachers = teacher_corners(teacher_epsilon, teacher_Delta)[corner_multisets(n_teachers)]
@@ -181,7 +212,7 @@ def audit_shared_data(
 
 
 def _tabulate_function(probabilities: Callable, rows: NDArray) -> NDArray[np.float64]:
-    """What the function says of these histograms, checked for its shape; values come later."""
+    """Return the function's table on these histograms; its shape and type are checked here."""
     table = probabilities(rows.copy())
     if np.ma.is_masked(table):
         raise ValueError("probabilities: a masked array: every one must be there")
@@ -191,7 +222,8 @@ def _tabulate_function(probabilities: Callable, rows: NDArray) -> NDArray[np.flo
             f"probabilities: shape {table.shape}: must be ({len(rows)}, outcomes), two or more"
         )
     try:
-        # Objects may be numbers, such as fractions; NumPy would drop an imaginary part.
+        # Objects may be numbers, such as fractions. Complex ones are refused, because NumPy would
+        # drop their imaginary parts.
         if table.dtype.kind not in "fiubO":
             raise TypeError
         matrix = table.astype(np.float64)

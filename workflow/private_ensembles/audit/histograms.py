@@ -1,7 +1,7 @@
-"""The inputs of a mechanism on votes: histograms of K teachers over C classes, and who neighbours.
+"""The inputs of a mechanism on votes: histograms of K teachers over C classes, and neighbours.
 
 Two histograms are neighbours if one teacher moves its vote: one count falls by 1, another rises by
-1. That is what changes when training data are split into disjoint shards and one record changes,
+1. That is what changes if training data are split into disjoint shards and one record changes,
 appears or disappears in one shard. `vote_neighbours` also knows the other relation, in which a vote
 appears or disappears.
 """
@@ -16,13 +16,17 @@ from scipy.sparse import csr_array, triu
 
 from private_ensembles.base import checks
 
-_MOST = 5_000_000  # histograms; beyond it, memory or time run out before there is an answer
+_MOST = 5_000_000  # With more histograms, memory or time run out before there is an answer.
 
 
 def enumerate_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
-    """All histograms, shape (comb(K + C - 1, C - 1), C), in lexicographic order.
+    """Return all histograms of K votes over C classes, in lexicographic order.
 
-    Raises ValueError for n_teachers < 1, n_classes < 2 or more than five million histograms.
+    Returns:
+        (comb(K + C - 1, C - 1), C) int.
+
+    Raises:
+        ValueError: for n_teachers < 1, n_classes < 2 or more than five million histograms.
     """
     _check(n_teachers, n_classes)
     count = math.comb(n_teachers + n_classes - 1, n_classes - 1)
@@ -35,10 +39,17 @@ def enumerate_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
 
 
 def neighbour_pairs(histograms: ArrayLike, group_size: int = 1) -> NDArray[np.int64]:
-    """Pairs (P, 2) of rows of `enumerate_histograms` between which one vote moves, each pair once.
+    """Return the pairs of histograms between which votes move, each pair once.
 
-    moved: how many votes may move at most, >= 1, from any classes to any. Raises ValueError if the
-    rows are not all histograms in lexicographic order.
+    Args:
+        histograms: (H, C), all that `enumerate_histograms` returns.
+        group_size: how many votes may move at most, >= 1, from any classes to any.
+
+    Returns:
+        (P, 2) int, rows of the histograms.
+
+    Raises:
+        ValueError: if the rows are not all histograms in lexicographic order.
     """
     rows = np.asarray(histograms)
     if rows.ndim != 2 or not np.array_equal(
@@ -54,12 +65,14 @@ def neighbour_pairs(histograms: ArrayLike, group_size: int = 1) -> NDArray[np.in
             after[:, source] -= 1
             after[:, target] += 1
             pairs.append(np.stack([first, _rank(after)], axis=1))
-    one = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
-    return one if group_size == 1 else _pairs_within_steps(one, len(rows), group_size)
+    single_moves = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
+    if group_size == 1:
+        return single_moves
+    return _pairs_within_steps(single_moves, len(rows), group_size)
 
 
 def _pairs_within_steps(pairs: NDArray, count: int, steps: int) -> NDArray[np.int64]:
-    """Pairs of places between 0 and count that up to `steps` of the given pairs join, each once."""
+    """Return the pairs of rows below `count` that up to `steps` of the given pairs join, once."""
     ends = np.concatenate([pairs, pairs[:, ::-1]])
     near = csr_array((np.ones(len(ends), dtype=bool), tuple(ends.T)), shape=(count, count))
     reached = near
@@ -68,20 +81,29 @@ def _pairs_within_steps(pairs: NDArray, count: int, steps: int) -> NDArray[np.in
     return np.stack(triu(reached, 1).nonzero(), axis=1).astype(np.int64)
 
 
-# Which histograms are neighbours. An adjacency is of records: docs/privacy.md.
+# A relation of votes is called neighbours here; an adjacency is one of records (docs/privacy.md).
 NEIGHBOURS = ("moved_vote", "missing_vote")
 
 
 def vote_neighbours(
     n_teachers: int, n_classes: int, neighbours: str = "moved_vote"
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All inputs (H, C) of K teachers over C classes, and all pairs (P, 2) of neighbours.
+    """Return all inputs of K teachers over C classes, and all pairs of neighbours.
 
-    moved_vote: histograms of K votes, of which one moves. A record of disjoint shards that is
-    replaced, added or removed can do no more, as a teacher always votes. missing_vote: histograms
-    of K votes beside those of K - 1 and of K + 1: a teacher comes or goes with its vote. Raises
-    ValueError like `enumerate_histograms`, for other neighbours, and for missing_vote with one
-    teacher.
+    Args:
+        n_teachers: K.
+        n_classes: C.
+        neighbours: ``moved_vote`` lists the histograms of K votes, one of which moves. A record of
+            disjoint shards that is replaced, added or removed can do no more, as a teacher always
+            votes. ``missing_vote`` lists the histograms of K votes beside those of K - 1 and of
+            K + 1, as a teacher comes or goes with its vote.
+
+    Returns:
+        The histograms (H, C) and the pairs (P, 2), rows of the histograms.
+
+    Raises:
+        ValueError: as for `enumerate_histograms`, for other neighbours, and for missing_vote with
+            one teacher.
 
     >>> rows, pairs = vote_neighbours(2, 2, "missing_vote")
     >>> [(rows[a].tolist(), rows[b].tolist()) for a, b in pairs[:2]]
@@ -107,36 +129,49 @@ def vote_neighbours(
 
 
 def reduced_histograms(n_teachers: int, n_classes: int) -> tuple[NDArray, NDArray]:
-    """Histograms (H, C) and pairs (P, 2) that suffice for a label-symmetric mechanism.
+    """Return histograms and pairs that suffice for a label-symmetric mechanism.
 
     If renaming the classes renames the labels and changes nothing else, every pair of neighbours
     has the same divergence as one whose first histogram is sorted in descending order and where,
     among equal counts, the last one loses the vote and the first one gains it. So every maximum
-    over `neighbour_pairs` is one over these pairs: about C! times fewer. Raises ValueError like
-    `enumerate_histograms`, the limit applying to sorted histograms times moves.
+    over `neighbour_pairs` is one over these pairs, which are about C! times fewer.
+
+    Returns:
+        The histograms (H, C) and the pairs (P, 2), rows of the histograms.
+
+    Raises:
+        ValueError: as for `enumerate_histograms`; the limit applies to sorted histograms times
+            moves.
     """
     return _add_moved_histograms(enumerate_sorted_histograms(n_teachers, n_classes))
 
 
 def enumerate_sorted_histograms(n_teachers: int, n_classes: int) -> NDArray[np.int64]:
-    """All histograms up to renaming the classes, counts descending: rows in lexicographic order.
+    """Return all histograms up to renaming the classes.
 
-    Raises ValueError like `enumerate_histograms`, the limit applying to these.
+    Returns:
+        (H, C) int; counts descend in each row, and rows are in lexicographic order.
+
+    Raises:
+        ValueError: as for `enumerate_histograms`; the limit applies to these histograms.
     """
     _check(n_teachers, n_classes)
     return _extend(n_teachers, n_classes, descending=True)
 
 
 def count_sorted_histograms(n_teachers: int, n_classes: int) -> int:
-    """Number of histograms up to renaming the classes: partitions of K into at most C parts.
+    """Return the number of histograms up to renaming the classes.
+
+    These are the partitions of K into at most C parts.
+
+    Raises:
+        ValueError: for n_teachers < 1 or n_classes < 2.
 
     >>> count_sorted_histograms(250, 3)
     5334
-
-    Raises ValueError like `enumerate_histograms`, but without a limit on histograms.
     """
     _check(n_teachers, n_classes)
-    ways = [1] + [0] * int(n_teachers)  # of writing each number with parts up to the size so far
+    ways = [1] + [0] * int(n_teachers)  # to write each number with parts up to the size so far
     for part in range(1, min(int(n_classes), int(n_teachers)) + 1):
         for total in range(part, int(n_teachers) + 1):
             ways[total] += ways[total - part]
@@ -144,12 +179,20 @@ def count_sorted_histograms(n_teachers: int, n_classes: int) -> int:
 
 
 def leading_pairs(n_teachers: int, n_classes: int, most: int = 500) -> tuple[NDArray, NDArray]:
-    """A few histograms (H, C) and pairs (P, 2) for lower bounds if there are too many of them.
+    """Return a few histograms and pairs for lower bounds if there are too many of them.
 
     With a votes for the first class and b for the second, a >= b, the rest goes to the third class,
     or is spread evenly over the others; b is as large as it can be, or as equal as it can be to the
-    others. Any subset of pairs proves a lower bound on epsilon; one like these is where noisy
-    maxima are most fragile. At most `most` values of a, evenly spaced: O(most) histograms.
+    others. Any subset of pairs proves a lower bound on epsilon, and noisy maxima are most fragile
+    at pairs like these.
+
+    Args:
+        n_teachers: how many votes a histogram has.
+        n_classes: how many classes there are.
+        most: at most so many values of a, evenly spaced.
+
+    Returns:
+        O(most) histograms (H, C) and the pairs (P, 2), rows of the histograms.
     """
     _check(n_teachers, n_classes)
     rows = []
@@ -167,10 +210,13 @@ def leading_pairs(n_teachers: int, n_classes: int, most: int = 500) -> tuple[NDA
 
 
 def two_class_matrix(probability_of_one: ArrayLike) -> NDArray[np.float64]:
-    """prob_matrix (K + 1, 2) of Pr[release 1 | n of K teachers say 1], n = 0..K.
+    """Return the (K + 1, 2) matrix of label probabilities for `exact_delta`.
 
-    For a probability near 1 the other column is exact only to 1e-16: pass both columns to the audit
-    if small probabilities matter.
+    Where a probability is near 1, the other column is exact only to 1e-16. Pass both columns to the
+    audit if small probabilities matter.
+
+    Args:
+        probability_of_one: (K + 1,), Pr[release 1 | n of K teachers say 1], n = 0..K.
     """
     ones = np.asarray(probability_of_one, dtype=np.float64)
     if ones.ndim != 1 or len(ones) < 2:
@@ -179,10 +225,15 @@ def two_class_matrix(probability_of_one: ArrayLike) -> NDArray[np.float64]:
 
 
 def two_class_pairs(n_teachers: int, group_size: int = 1) -> NDArray[np.int64]:
-    """Pairs (P, 2) of neighbouring numbers of ones: (0, 1), (1, 2), ..., (K - 1, K).
+    """Return the pairs of neighbouring numbers of ones: (0, 1), (1, 2), ..., (K - 1, K).
 
-    moved: how many votes may move at most, 1 to K: then (0, 2), ..., (K - 2, K) are added, and so
-    on.
+    Args:
+        n_teachers: K.
+        group_size: how many votes may move at most, 1 to K. With two, (0, 2), ..., (K - 2, K)
+            follow, and so on.
+
+    Returns:
+        (P, 2) int.
     """
     _check(n_teachers, 2)
     steps = [
@@ -193,12 +244,13 @@ def two_class_pairs(n_teachers: int, group_size: int = 1) -> NDArray[np.int64]:
 
 
 def check_two_class(probability_of_one: ArrayLike) -> NDArray[np.float64]:
-    """Return Pr[release 1 | n of K teachers say 1] as float64 (K + 1,), n = 0..K.
+    """Return Pr[release 1 | n of K teachers say 1], n = 0..K, as float64 (K + 1,).
+
+    Raises:
+        ValueError: for another shape, fewer than two numbers and numbers outside [0, 1].
 
     >>> check_two_class([0, 0.5, 1])
     array([0. , 0.5, 1. ])
-
-    Raises ValueError for another shape, fewer than two numbers and numbers outside [0, 1].
     """
     ones = np.asarray(probability_of_one, dtype=np.float64)
     if ones.ndim != 1 or len(ones) < 2:
@@ -217,12 +269,12 @@ def _split_evenly(votes: int, classes: int) -> list[int]:
 
 
 def _extend(n_teachers: int, n_classes: int, *, descending: bool) -> NDArray[np.int64]:
-    """Histograms built column by column: every row splits into its possible next counts."""
+    """Build histograms column by column: every row splits into its possible next counts."""
     rows = np.zeros((1, 0), dtype=np.int64)
     rest = np.array([n_teachers], dtype=np.int64)
-    # Of counts that descend, as many as there are teachers may be above 0.
-    some = min(n_classes - 1, n_teachers) if descending else n_classes - 1
-    for column in range(some):
+    # If counts descend, no more of them than there are teachers can be above 0.
+    columns = min(n_classes - 1, n_teachers) if descending else n_classes - 1
+    for column in range(columns):
         low, high = np.zeros_like(rest), rest
         if descending:
             low = -(-rest // (n_classes - column))
@@ -238,12 +290,12 @@ def _extend(n_teachers: int, n_classes: int, *, descending: bool) -> NDArray[np.
         value = low[index] + np.arange(len(index)) - start
         rows = np.concatenate([rows[index], value[:, None]], axis=1)
         rest = rest[index] - value
-    none = np.zeros((len(rows), n_classes - 1 - some), dtype=np.int64)
-    return np.concatenate([rows, rest[:, None], none], axis=1)
+    zeros = np.zeros((len(rows), n_classes - 1 - columns), dtype=np.int64)
+    return np.concatenate([rows, rest[:, None], zeros], axis=1)
 
 
 def _rank(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Place of each histogram in lexicographic order.
+    """Return the rank of each histogram in lexicographic order.
 
     The histograms that agree up to column c and have less in it number N(r, m) - N(r - n_c, m),
     with r votes and m classes left and N(r, m) = comb(r + m - 1, m - 1).
@@ -252,15 +304,15 @@ def _rank(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     rank = np.zeros(len(rows), dtype=np.int64)
     rest = np.full(len(rows), n_teachers)
     for column in range(n_classes - 1):
-        left = n_classes - column
-        ways = np.array([math.comb(r + left - 1, left - 1) for r in range(n_teachers + 1)])
+        m = n_classes - column
+        ways = np.array([math.comb(r + m - 1, m - 1) for r in range(n_teachers + 1)])
         rank += ways[rest] - ways[rest - rows[:, column]]
         rest = rest - rows[:, column]
     return rank
 
 
 def _add_moved_histograms(rows: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
-    """Sorted histograms, their neighbours by every inequivalent move, and the pairs."""
+    """Return sorted histograms with their neighbours by every inequivalent move, and the pairs."""
     n_classes = rows.shape[1]
     distinct = rows[:, 1:] != rows[:, :-1]
     edge = np.ones((len(rows), 1), dtype=bool)
@@ -284,6 +336,6 @@ def _add_moved_histograms(rows: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
 
 
 def both_counts(n_teachers: int) -> NDArray[np.int64]:
-    """Votes for 0 and for 1 if 0, 1, ... K of the teachers vote 1, (K + 1, 2)."""
+    """Return the votes for 0 and for 1 if 0, 1, ... K of the teachers vote 1, (K + 1, 2)."""
     ones = np.arange(n_teachers + 1)
     return np.stack([n_teachers - ones, ones], axis=1)

@@ -1,14 +1,14 @@
 """A lower bound on the privacy loss of a mechanism that can only be run.
 
-The mechanism answers `runs` times on each of two neighbouring inputs. For every event the number
-of times it happens is binomial, so Clopper and Pearson's (1934) intervals bound its probabilities,
-and Bonferroni's correction over all intervals used makes them hold at once. A bound above what is
+The mechanism answers `runs` times on each of two neighbouring inputs. The number of times that an
+event happens is binomial, so Clopper and Pearson's (1934) intervals bound its probabilities, and
+Bonferroni's correction over all intervals used makes them hold at once. A bound above what is
 claimed therefore proves an error of implementation (or of proof), up to the stated error rate; a
 bound below proves nothing.
 
-Of anybody's mechanism on votes, a first round of runs on many histograms chooses the pair of
-neighbours that looks worst; a second round, of fresh runs on that pair alone, bounds its epsilon.
-So the choice costs no confidence.
+For a mechanism on votes, a first round of runs on many histograms chooses the pair of neighbours
+that looks worst. A second round, of fresh runs on that pair alone, bounds its epsilon, so the
+choice costs no confidence.
 """
 
 from __future__ import annotations
@@ -24,18 +24,24 @@ from scipy.special import betaincinv
 from private_ensembles.audit.histograms import leading_pairs, vote_neighbours
 from private_ensembles.base import checks
 
-# One call draws this many labels, so that memory stays bounded.
+# One call draws so many labels, which bounds the memory.
 _BATCH = 1 << 18
-# The first round's share of all runs, and how many histograms it looks at at most.
+# The first round has this share of all runs, and tries at most so many histograms.
 _FIRST_ROUND, _MOST_HISTOGRAMS, _LEAST_RUNS, _MOST_RUNS = 0.5, 2_000, 4, 10**9
 
 
 @dataclass(frozen=True)
 class LowerBound:
-    """With probability `confidence` over the runs, the true value is at least `value`.
+    """A bound that the true value reaches with probability `confidence` over the runs.
 
-    first, second: 0 and 1 for the direction in which it was found; event: the labels; successes:
-    how often the event happened on first and on second, of `runs` each.
+    Attributes:
+        value: the bound.
+        confidence: the probability that it holds.
+        first: 0 or 1, the input on which the event is likelier.
+        second: the other input.
+        event: the labels for which the bound was found.
+        successes: how often the event happened on first and on second.
+        runs: of each input.
     """
 
     value: float
@@ -48,10 +54,18 @@ class LowerBound:
 
 
 def clopper_pearson(successes: ArrayLike, runs: int, error: float) -> tuple[NDArray, NDArray]:
-    """One-sided bounds (lower, upper) on binomial probabilities, each wrong with at most ``error``.
+    """Return one-sided bounds (lower, upper) on binomial probabilities.
 
-    successes: integers in 0..runs, any shape. Raises ValueError for runs < 1, successes out of
-    range, or error outside (0, 1).
+    Args:
+        successes: integers in 0..runs, any shape.
+        runs: how many trials each number of successes is of.
+        error: the probability with which each bound may be wrong, in (0, 1).
+
+    Raises:
+        ValueError: for runs < 1, and for successes or error out of range.
+
+    References:
+        Clopper and Pearson 1934.
     """
     k = np.asarray(successes, dtype=np.float64)
     if runs < 1 or not np.all((k >= 0) & (k <= runs)):
@@ -59,7 +73,7 @@ def clopper_pearson(successes: ArrayLike, runs: int, error: float) -> tuple[NDAr
     checks.check_probability(error=error, zero=False, one=False)
     lower = np.where(k > 0, betaincinv(np.maximum(k, 1), runs - k + 1, error), 0.0)
     upper = np.where(k < runs, betaincinv(k + 1, np.maximum(runs - k, 1), 1 - error), 1.0)
-    # SciPy's inverse is good to some 1e-12 relative; a bound gives that much away.
+    # SciPy's inverse has a relative error of about 1e-12, which the bounds allow for.
     return lower * (1 - 1e-9), np.minimum(1.0, upper * (1 + 1e-9))
 
 
@@ -76,11 +90,22 @@ def epsilon_lower_bound(
 ) -> LowerBound:
     """Bound from below the epsilon with which the mechanism can be (epsilon, delta)-DP.
 
-    sample(histogram, runs, generator): ``runs`` independent labels on one input. labels: all that
-    can come out (-1, no answer, among them if it can). first, second: two neighbouring inputs. The
-    events are all single labels and all complements of one. value = max(0, log((lower(P) - delta) /
-    upper(P'))). Raises ValueError for delta outside [0, 1), confidence outside (0, 1), fewer than
-    two labels, runs < 1, and for labels that sample returns though they are not listed.
+    The events are all single labels and all complements of one. The value is max(0, log((lower(P) -
+    delta) / upper(P'))).
+
+    Args:
+        sample: (histogram, runs, generator) -> ``runs`` independent labels on one input.
+        first: one input.
+        second: a neighbour of it.
+        delta: in [0, 1).
+        labels: all that can come out, at least two; -1 stands for no answer.
+        runs: of each input, >= 1.
+        generator: is handed to sample.
+        confidence: with which the bound holds, in (0, 1).
+
+    Raises:
+        ValueError: for arguments out of range, and for labels that sample returns though they are
+            not listed.
     """
     _check_levels(delta, confidence)
 
@@ -103,8 +128,20 @@ def delta_lower_bound(
 ) -> LowerBound:
     """Bound from below the delta with which the mechanism can be (epsilon, delta)-DP.
 
-    As :func:`epsilon_lower_bound`; value = max(0, lower(P) - e^epsilon upper(P')). Raises
-    ValueError for epsilon < 0 or not finite, and as there.
+    The value is max(0, lower(P) - e^epsilon upper(P')).
+
+    Args:
+        sample: as for :func:`epsilon_lower_bound`, and so are the other arguments.
+        first: one input.
+        second: a neighbour of it.
+        epsilon: in nats, finite and >= 0.
+        labels: all that can come out.
+        runs: of each input.
+        generator: is handed to sample.
+        confidence: with which the bound holds.
+
+    Raises:
+        ValueError: for another epsilon, and as for :func:`epsilon_lower_bound`.
     """
     checks.check_finite(epsilon=epsilon, at_least=0)
 
@@ -115,10 +152,11 @@ def delta_lower_bound(
 
 
 def events(labels: Sequence[int]) -> list[tuple[int, ...]]:
-    """All single labels and all complements of one, each once."""
+    """Return all single labels and all complements of one, each once."""
     labels = tuple(sorted(set(labels)))
     single = {(label,) for label in labels}
-    return sorted(single | {tuple(x for x in labels if x != label) for label in labels})
+    complements = {tuple(other for other in labels if other != label) for label in labels}
+    return sorted(single | complements)
 
 
 def _bound(sample, inputs, bound, labels, runs, generator, confidence) -> LowerBound:
@@ -165,11 +203,20 @@ def _check_levels(delta: float, confidence: float) -> None:
 
 @dataclass(frozen=True)
 class SamplerBound:
-    """With probability `confidence` over the runs, epsilon at delta is at least `epsilon`.
+    """A bound that epsilon at delta reaches with probability `confidence` over the runs.
 
-    first, second: the histograms between which it was found; labels: the event, likelier on first;
-    successes: how often it happened, of `runs` each in the second round. histograms, pairs: how
-    many the first round chose among; complete: whether those were all.
+    Attributes:
+        epsilon: the bound.
+        delta: as it was asked for.
+        confidence: the probability that the bound holds.
+        first: the histogram on which the event is likelier.
+        second: its neighbour.
+        labels: the event.
+        successes: how often the event happened on first and on second in the second round.
+        runs: of each histogram in the second round.
+        histograms: how many the first round chose among.
+        pairs: how many pairs of neighbours it chose among.
+        complete: whether those were all.
     """
 
     epsilon: float
@@ -198,11 +245,22 @@ def audit_sampler(
 ) -> SamplerBound:
     """Bound from below the epsilon at delta of a mechanism that draws labels.
 
-    sample: counts (n, C) and a generator -> (n,) independent labels, 0..C-1, -1 for no answer. A
-    sampler that takes its noise from elsewhere may leave the generator alone. runs: labels drawn in
-    all, four at least for every histogram. Of more than 2,000 histograms the first round looks at
-    those of `leading_pairs` (moved_vote). A bound above a claim refutes it, at the confidence; one
-    below proves nothing. Raises ValueError like `epsilon_lower_bound` and `vote_neighbours`.
+    A bound above a claim refutes it, at the confidence; one below proves nothing.
+
+    Args:
+        sample: counts (n, C) and a generator -> (n,) independent labels, 0..C-1, -1 for no answer.
+            A sampler that takes its noise from elsewhere may ignore the generator.
+        n_teachers: how many votes a histogram has.
+        n_classes: C.
+        delta: in [0, 1).
+        generator: is handed to sample.
+        neighbours: as for `vote_neighbours`. If there are more than 2,000 histograms, the first
+            round tries those of `leading_pairs`, which needs moved_vote.
+        runs: labels drawn in all, at least four for every histogram.
+        confidence: with which the bound holds, in (0, 1).
+
+    Raises:
+        ValueError: as for `epsilon_lower_bound` and `vote_neighbours`.
 
     >>> def respond(counts, generator):  # one teacher's vote, told rightly 3 times in 4
     ...     return np.where(generator.random(len(counts)) < 0.75, *counts.T[::-1])
@@ -226,17 +284,17 @@ def audit_sampler(
             raise ValueError(f"sampler: type {drawn.dtype}: must be labels, an integer type")
         return drawn
 
-    each = int(_FIRST_ROUND * runs) // len(rows)
-    shares = _shares(draw, rows, each, labels, generator)
-    first, second = pairs[_most_suspect_pair(shares, pairs, each, delta)]
-    left = (int(runs) - each * len(rows)) // 2
+    runs_per_histogram = int(_FIRST_ROUND * runs) // len(rows)
+    shares = _shares(draw, rows, runs_per_histogram, labels, generator)
+    first, second = pairs[_most_suspect_pair(shares, pairs, runs_per_histogram, delta)]
+    second_round = (int(runs) - runs_per_histogram * len(rows)) // 2
     bound = epsilon_lower_bound(
         draw,
         rows[first],
         rows[second],
         delta,
         labels=labels,
-        runs=left,
+        runs=second_round,
         generator=generator,
         confidence=confidence,
     )
@@ -249,7 +307,7 @@ def audit_sampler(
         second=ends[bound.second],
         labels=bound.event,
         successes=bound.successes,
-        runs=left,
+        runs=second_round,
         histograms=len(rows),
         pairs=len(pairs),
         complete=complete,
@@ -269,14 +327,15 @@ def _candidates(n_teachers, n_classes, neighbours) -> tuple[NDArray, NDArray, bo
 
 
 def _shares(draw, rows, runs_per_histogram, labels, generator) -> NDArray[np.float64]:
-    """How often each label came out on each histogram, half a run added to every count."""
+    """Return each label's share of the runs on each histogram, half a run added to each count."""
     shares = np.empty((len(rows), len(labels)))
-    for row, counts in enumerate(rows):  # the sampler is asked for one input at a time
+    for row, counts in enumerate(rows):  # the sampler takes one input at a time
         drawn = draw(counts, runs_per_histogram, generator)
         if drawn.shape != (runs_per_histogram,) or not np.isin(drawn, labels).all():
             raise ValueError(
                 f"sampler: on counts {counts.tolist()} gives shape {drawn.shape} and labels "
-                f"{sorted(set(drawn.ravel().tolist()))[:5]}: must be ({runs_per_histogram},) in {list(labels)}"
+                f"{sorted(set(drawn.ravel().tolist()))[:5]}: must be ({runs_per_histogram},) in "
+                f"{list(labels)}"
             )
         shares[row] = (drawn[:, None] == np.array(labels)).sum(axis=0) + 0.5
     return shares / shares.sum(axis=1, keepdims=True)
@@ -285,7 +344,7 @@ def _shares(draw, rows, runs_per_histogram, labels, generator) -> NDArray[np.flo
 def _most_suspect_pair(
     shares: NDArray, pairs: NDArray, runs_per_histogram: int, delta: float
 ) -> int:
-    """The pair with the largest log-ratio of a label's shares, less two of its standard errors."""
+    """Return the pair with the largest log-ratio of a label's shares, less two standard errors."""
     best = np.full(len(pairs), -np.inf)
     for event in (shares, 1 - shares):
         error = np.sqrt((1 / event - 1) / runs_per_histogram)

@@ -1,4 +1,4 @@
-"""The audit if every teacher sees all the data: K independent private teachers, two classes.
+"""The exact audit of K independent private teachers that all see all data, for two classes.
 
 DaRRM's model (`shared_data`): a neighbouring data set changes the output distribution of every
 teacher, teacher i says 1 with probability p_i on one and p'_i on the other, and (p_i, p'_i) is any
@@ -8,7 +8,7 @@ pair that (epsilon, Delta)-DP allows. A mechanism is the list a(l) = Pr[release 
     delta(x) = max over both labels and all feasible (p, p') of Pr[label | p] - e^x Pr[label | p'].
 
 A(p) - e^x A(p') is affine in every (p_i, p'_i), so its maximum is at the eight vertices of the
-feasible region (DaRRM, Lemma 5.1), and by symmetry depends on how many teachers sit at each: all
+feasible region (DaRRM, Lemma 5.1), and by symmetry depends on how many teachers are at each: all
 C(K + 7, 7) choices are enumerated. Results are upper bounds in floating point. For symmetric noise
 functions at larger K use `darrm.certify`.
 """
@@ -28,7 +28,7 @@ from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
 _LARGEST_EPSILON = 700.0
-LARGEST_K = 15  # 170,544 choices of corners; beyond it memory gets out of hand
+LARGEST_K = 15  # There are 170,544 choices of corners; with more, memory runs out.
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,20 @@ class WorstInputs:
 
 
 def teacher_corners(epsilon: float, Delta: float) -> NDArray[np.float64]:
-    """The (8, 2) vertices (p, p') of what an (epsilon, Delta)-DP teacher may do on two data sets.
+    """Return the vertices (p, p') of what an (epsilon, Delta)-DP teacher may do on two data sets.
 
-    The region is p <= e^epsilon p' + Delta, 1 - p <= e^epsilon (1 - p') + Delta, and both
-    with p and p' exchanged. Raises ValueError for epsilon < 0 or not finite, Delta outside
-    [0, 1].
+    The region is p <= e^epsilon p' + Delta, 1 - p <= e^epsilon (1 - p') + Delta, and both with p
+    and p' exchanged.
+
+    Args:
+        epsilon: in nats, finite and >= 0.
+        Delta: in [0, 1].
+
+    Returns:
+        (8, 2) probabilities that the teacher says 1.
+
+    Raises:
+        ValueError: for arguments out of range.
     """
     checks.check_finite(epsilon=epsilon, at_least=0)
     checks.check_probability(Delta=Delta)
@@ -58,10 +67,16 @@ def teacher_corners(epsilon: float, Delta: float) -> NDArray[np.float64]:
 def shared_data_delta(
     probability_of_one: ArrayLike, teacher_epsilon: float, teacher_Delta: float, epsilon: float
 ) -> float:
-    """Least delta with which the released label is (epsilon, delta)-DP, for the worst teachers.
+    """Return the least delta with which the label is (epsilon, delta)-DP, for the worst teachers.
 
-    probability_of_one: (K + 1,) in [0, 1], any mechanism on the count of ones. Raises ValueError
-    for another shape or range, K above LARGEST_K, and arguments out of range.
+    Args:
+        probability_of_one: (K + 1,) in [0, 1], Pr[release 1 | l teachers say 1], K <= LARGEST_K.
+        teacher_epsilon: of each teacher, in nats.
+        teacher_Delta: of each teacher.
+        epsilon: of the label, in nats, >= 0.
+
+    Raises:
+        ValueError: for another shape, and for arguments out of range.
     """
     checks.check_number(epsilon=epsilon, at_least=0)
     return float(shared_data_curve(probability_of_one, teacher_epsilon, teacher_Delta, epsilon)[0])
@@ -73,14 +88,14 @@ def shared_data_curve(
     teacher_Delta: float,
     epsilons: ArrayLike,
 ) -> NDArray[np.float64]:
-    """:func:`shared_data_delta` at each of ``epsilons`` (E,) >= 0, shape (E,)."""
+    """Return :func:`shared_data_delta` at each of ``epsilons`` (E,) >= 0, shape (E,)."""
     values = _check(probability_of_one)
     epsilons = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     if not np.all(epsilons >= 0):
         raise ValueError("epsilons: must be numbers >= 0")
     worst = np.zeros(epsilons.shape)
     for above, below in _sides(values, teacher_epsilon, teacher_Delta):
-        for i, epsilon in enumerate(epsilons):  # each is array code over all choices of corners
+        for i, epsilon in enumerate(epsilons):  # each step is array code over all corners
             growth = math.exp(min(epsilon, _LARGEST_EPSILON)) * (1 - 4 * UNIT_ROUNDOFF)
             worst[i] = max(worst[i], float((above - growth * below).max()))
     return np.minimum(1.0, worst * (1 + 8 * UNIT_ROUNDOFF))
@@ -89,10 +104,17 @@ def shared_data_curve(
 def shared_data_epsilon(
     probability_of_one: ArrayLike, teacher_epsilon: float, teacher_Delta: float, delta: float
 ) -> float:
-    """Least epsilon with which the released label is (epsilon, delta)-DP, for the worst teachers.
+    """Return the least epsilon with which the label is (epsilon, delta)-DP, for the worst teachers.
 
-    Arguments as :func:`shared_data_delta`, delta in [0, 1]. Infinite if none is enough; so it is
-    for a delta that is all used up by leaks and missed by a round-off.
+    Args:
+        probability_of_one: as for :func:`shared_data_delta`.
+        teacher_epsilon: of each teacher, in nats.
+        teacher_Delta: of each teacher.
+        delta: of the label, in [0, 1].
+
+    Returns:
+        Epsilon in nats; infinite if none is enough, and if leaks alone use up delta, up to a
+        round-off.
     """
     return worst_teachers(probability_of_one, teacher_epsilon, teacher_Delta, delta).epsilon
 
@@ -100,24 +122,25 @@ def shared_data_epsilon(
 def worst_teachers(
     probability_of_one: ArrayLike, teacher_epsilon: float, teacher_Delta: float, delta: float
 ) -> WorstInputs:
-    """Do what :func:`shared_data_epsilon` does and return the teachers that attain it.
+    """Return :func:`shared_data_epsilon` with the teachers that attain it.
 
-    Inputs are Pr[teacher says 1] (K,) on the two data sets.
+    The arguments are the same. The two inputs of the result are Pr[teacher says 1], (K,), on the
+    two data sets.
     """
     values = _check(probability_of_one)
     checks.check_probability(delta=delta)
-    worst, at = -1.0, 0
+    worst, worst_row = -1.0, 0
     for above, paid in _sides(values, teacher_epsilon, teacher_Delta):
         room = above - delta
         with np.errstate(divide="ignore", invalid="ignore"):
             gain, price = np.log(np.maximum(room, 0)), np.log(paid)
-            # A logarithm's rounding is relative to itself: of tiny probabilities the difference's.
+            # A logarithm's rounding is relative to itself, and dominates for tiny probabilities.
             slack = 8 * UNIT_ROUNDOFF * (1 + np.abs(gain) + np.abs(price))
             losses = np.where(room > 0, gain - price + slack, -np.inf)
         if losses.max() > worst:
-            worst, at = float(losses.max()), int(np.argmax(losses))
+            worst, worst_row = float(losses.max()), int(np.argmax(losses))
     corners = teacher_corners(teacher_epsilon, teacher_Delta)
-    chosen = corners[corner_multisets(len(values) - 1)[at]]
+    chosen = corners[corner_multisets(len(values) - 1)[worst_row]]
     return WorstInputs(max(worst, 0.0), chosen[:, 0], chosen[:, 1])
 
 
@@ -131,11 +154,11 @@ def _check(probability_of_one: ArrayLike) -> NDArray[np.float64]:
 
 
 def _sides(values: NDArray, epsilon: float, Delta: float) -> Iterator[tuple[NDArray, NDArray]]:
-    """For each label, Pr[label | p] rounded up and Pr[label | p'] rounded down, at all choices.
+    """Yield, for each label, Pr[label | p] rounded up and Pr[label | p'] rounded down.
 
-    Everything is sums and products of probabilities whose complements are worked out apart, so that
-    errors are relative: 4 K round-offs for K steps, 8 per teacher for its corner, K + 3 for the
-    rest. What is 0 stays 0.
+    There is one number for each choice of corners. All are sums and products of probabilities whose
+    complements are computed separately, so that errors are relative: 4 K round-offs for K steps, 8
+    per teacher for its corner, K + 3 for the rest. What is 0 stays 0.
     """
     first, second = corner_pmfs(len(values) - 1, epsilon, Delta)
     slack = 16 * (len(values) + 2) * UNIT_ROUNDOFF
@@ -145,15 +168,23 @@ def _sides(values: NDArray, epsilon: float, Delta: float) -> Iterator[tuple[NDAr
 
 @functools.lru_cache(maxsize=4)
 def corner_pmfs(K: int, epsilon: float, Delta: float) -> tuple[NDArray, NDArray]:
-    """Pmfs of the number of ones at every multiset of K corners, both (C(K + 7, 7), K + 1).
+    """Return the pmfs of the number of ones at every multiset of K corners, on both data sets.
 
     Multisets grow by one teacher at a time, whose corner never comes before the last one.
+
+    Args:
+        K: how many teachers there are.
+        epsilon: of each teacher, in nats.
+        Delta: of each teacher.
+
+    Returns:
+        Two arrays (C(K + 7, 7), K + 1).
     """
     corners = teacher_corners(epsilon, Delta)
-    # 1 - p of every corner is p of another one: no difference is taken, nothing cancels.
+    # 1 - p of every corner is p of another one, so no difference is taken and nothing cancels.
     complements = corners[[3, 4, 5, 0, 1, 2, 7, 6]]
     groups = [np.zeros((0, 2, 1)) for _ in corners]
-    groups[0] = np.ones((1, 2, 1))  # by largest corner so far; nobody yet
+    groups[0] = np.ones((1, 2, 1))  # groups are by the largest corner so far, of no teacher yet
     for _ in range(K):
         grown = []
         for last, (p, rest) in enumerate(zip(corners, complements, strict=True)):
@@ -169,7 +200,7 @@ def corner_pmfs(K: int, epsilon: float, Delta: float) -> tuple[NDArray, NDArray]
 
 @functools.lru_cache(maxsize=4)
 def corner_multisets(K: int) -> NDArray[np.uint8]:
-    """The corner of each of K teachers, ascending, in the order of :func:`corner_pmfs`."""
+    """Return the corners of K teachers, ascending in each row, in the order of `corner_pmfs`."""
     groups = [np.zeros((0, 0), np.uint8) for _ in range(8)]
     groups[0] = np.zeros((1, 0), np.uint8)
     for _ in range(K):

@@ -1,26 +1,33 @@
-"""What becomes of a claimed epsilon beside what is proven and what is true."""
+"""Verdicts on a claimed epsilon, beside what is proven and what is true."""
 
 from __future__ import annotations
 
 import math
 
-# Exact values are upper bounds that are off by rounding; a claim is not broken by that.
+# Exact values are upper bounds that are off by rounding, which must not break a claim.
 _ROUNDING = 1e-9
 
 
 def verdict(
     claimed: float | None, proven: float | None, exact: float | None, lower: float | None = None
 ) -> str:
-    """Say what becomes of a claimed epsilon; no number is compared with itself.
+    """Return the verdict on a claimed epsilon; no number is compared with itself.
 
-    ``fails``: the exact epsilon, or what is proven not to be enough, exceeds it. ``holds``: the
-    exact epsilon does not, or a proven one is smaller. ``proven``: the claim is the proven epsilon
-    itself, so that no second number supports it and all rests on the proof. ``unproven``: nothing
-    refutes it, and what is proven is larger.
+    Args:
+        claimed: the claim; None if there is none.
+        proven: an epsilon that is proven; None if there is none.
+        exact: the exact epsilon; None if it is not known.
+        lower: an epsilon that is proven not to be too large; None if there is none.
+
+    Returns:
+        ``fails`` if the exact epsilon or `lower` exceeds the claim. ``holds`` if the exact
+        epsilon does not, or a proven one is smaller. ``proven`` if the claim is the proven epsilon
+        itself, so that no second number supports it and all rests on the proof. ``unproven`` if
+        nothing refutes it, and what is proven is larger.
     """
     if claimed is None:
         return "unproven"
-    if any(found is not None and exceeds(found, claimed) for found in (exact, lower)):
+    if any(bound is not None and exceeds(bound, claimed) for bound in (exact, lower)):
         return "fails"
     if exact is not None:
         return "holds"
