@@ -118,6 +118,29 @@ def test_every_mechanism_is_told_in_words(name):
     assert "There is no certificate" not in text
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("gnmax", "Noise was drawn exactly, in whole numbers"),
+        ("gnmax_exact", "Labels were drawn by exact coins"),
+        ("exponential", "Labels were drawn by exact coins"),
+    ],
+)
+def test_it_says_how_the_noise_of_two_classes_was_drawn(name, words):
+    page = statement.statement(
+        _plan(name), Proof({"kind": "none", "why": "x"}), statement.LedgerEntry(EPSILON, DELTA)
+    )
+    assert words in _text(page)
+
+
+def test_it_says_that_noise_on_the_fine_lattice_was_drawn_in_steps():
+    plan = _plan("gnmax_exact", n_classes=3)
+    page = statement.statement(
+        plan, Proof({"kind": "none", "why": "x"}), statement.LedgerEntry(EPSILON, DELTA)
+    )
+    assert "Noise was drawn exactly, in steps of about 2" in _text(page)
+
+
 def test_what_the_user_stated_is_in_it_and_cannot_be_markup():
     plan = _plan(unit="<b>patient")
     proof = Proof({"kind": "none", "why": "x & y"})

@@ -39,10 +39,18 @@ from private_ensembles.release.pool import Pool
 class Released:
     """Labels, and what all of them cost together.
 
-    labels: int64 (queries,), -1 for a query without one. epsilon: at delta, for the adjacency of
-    `protection`, an upper bound whatever the votes. secure: False for a rehearsal, which must not
-    be released. expectation: what the labels are worth on the profile (`expectation.lines()` says
-    it in words). terms: the plan, as text, from which `release_statement` tells what was released.
+    Attributes:
+        labels: int64 (queries,), -1 for a query without one.
+        mechanism: Its name.
+        parameters: Its noise.
+        epsilon: An upper bound on the cost of all labels at `delta`, for the adjacency of
+            `protection`, whatever the votes.
+        delta: The delta of that cost.
+        protection: Whom the guarantee protects.
+        secure: False for a rehearsal, which must not be released.
+        expectation: What the labels are worth on the profile; `expectation.summary_lines()` says
+            it in words.
+        terms: The plan as text, from which `release_statement` tells what was released.
     """
 
     labels: NDArray[np.int64]
@@ -75,28 +83,40 @@ def release_labels(
     >>> released.labels.tolist() == [0, 1] * 10, released.epsilon <= 2
     (True, True)
 
-    counts: integers (queries, classes), of which those at the top are answered first; each row adds
-    up to the number of teachers, two at least. budget: what all labels may cost together.
-    protection: whom the guarantee protects; may be left out for a rehearsal. labels: the most that
-    are wanted, or a `Wanted`, which also says how many queries a teacher votes 1 on at most, of two
-    classes: whoever hands in the counts has left no more of any teacher's (docs/multi-label.md);
-    None: one for each query. ensemble: must be said if ballots may be absent, whose rows add up to
-    at most the number of teachers and which are dealt out to the classes (docs/ballots.md), or if
-    teachers are private themselves; None: it is read off the counts. mechanism: its name; None: the
-    best on the profile. profile: as in :func:`plan`; never from these votes. rehearsal: labels that
-    must not be released; None: noise from the system's entropy. anyway: release labels of which, on
-    the profile, too few would be right to be of use.
-
     Each call spends its budget again and keeps no record: two calls cost the sum.
     `private-ensembles release` keeps one. What must not be missed about labels and budget is a
-    warning (`warnings.warn`). Raises ValueError, in one line, for counts that are not such a table,
-    for values out of range, if no mechanism applies, and if the labels would be of too little use.
-    Source: docs/your-own-votes.md.
+    warning (`warnings.warn`).
+
+    Args:
+        counts: Integers (queries, classes); the first queries are answered first. Each row adds up
+            to the number of teachers, at least two.
+        budget: What all labels may cost together.
+        protection: Whom the guarantee protects; may be left out for a rehearsal.
+        labels: The most labels that are wanted, or a `Wanted`. This also says on how many queries
+            of two classes a teacher votes 1 at most; whoever hands in the counts has left no more
+            of any teacher's (docs/multi-label.md). None: one label for each query.
+        ensemble: Must be given if ballots may be absent, or if teachers are private themselves;
+            None: it is read off the counts. With absent ballots, rows add up to at most the number
+            of teachers, and the missing votes are dealt out to the classes (docs/ballots.md).
+        mechanism: Its name; None: the best on the profile.
+        profile: As in :func:`plan`; never from these votes.
+        rehearsal: For labels that must not be released; None: noise from the system's entropy.
+        anyway: Release labels even if too few would be right, on the profile, to be of use.
+
+    Raises:
+        ValueError: If counts are not such a table, if a value is out of range, if no mechanism
+            applies, or if the labels would be of too little use. The message is one line.
+
+    References:
+        docs/your-own-votes.md.
     """
     wanted = None if labels is None else Wanted.coerce(labels)
-    most_ones = None if wanted is None else wanted.most_ones
-    stated = {} if ensemble is None else {"teachers": ensemble.teachers, "absent": ensemble.absent}
-    votes = votes_from_arrays(counts, **stated, most_ones=most_ones)
+    votes = votes_from_arrays(
+        counts,
+        teachers=None if ensemble is None else ensemble.teachers,
+        absent=ensemble is not None and ensemble.absent,
+        most_ones=None if wanted is None else wanted.most_ones,
+    )
     if ensemble is not None and ensemble.classes != votes.n_classes:
         raise ValueError(
             f"counts of {votes.n_classes} classes: must be of {ensemble.classes}, as the ensemble"
@@ -118,21 +138,21 @@ def release_labels(
         counts_only=True,
     )
     names = None if mechanism is None else [mechanism]
-    application = own_votes.choose_mechanism(planning.attach_profile(task, profile), names, 0)
-    expectation.announce_and_check(application.expectation, secure=task.secure, anyway=anyway)
-    best, terms = application.chosen, own_votes.plan_of(application).to_json()
+    choice = own_votes.choose_mechanism(planning.attach_profile(task, profile), names, 0)
+    expectation.announce_and_check(choice.expectation, secure=task.secure, anyway=anyway)
+    best, plan = choice.chosen, own_votes.plan_of(choice)
     seed = None if rehearsal is None else rehearsal.seed
-    drawn = own_votes.charge_and_release(application, Pool(votes), seed, anyway=anyway)
+    drawn = own_votes.charge_and_release(choice, Pool(votes), seed, anyway=anyway)
     return Released(
         drawn.label_of_each_query(votes.n_queries),
         best.mechanism,
-        best.parameters,
+        plan.parameters,
         best.epsilon,
         task.budget.delta,
         task.protection,
         task.secure,
-        application.expectation,
-        terms,
+        choice.expectation,
+        plan.to_json(),
     )
 
 
@@ -144,11 +164,16 @@ def release_statement(released: Released) -> str:
     >>> "This is a rehearsal" in release_statement(released)
     True
 
-    released: what :func:`release_labels` returned. The page says what was released, who is
-    protected, what that means in odds, by which theorem, and what is not protected: a function of
-    the plan and of how many labels there are. Labels that `private-ensembles release` or a session
-    releases have it beside them, with a certificate, what all releases cost together, and the time.
-    Raises ValueError for terms that another version of this program wrote.
+    The page says what was released, who is protected, what that means in odds, by which theorem,
+    and what is not protected. It is a function of the plan and of how many labels there are. Labels
+    that `private-ensembles release` or a session releases have it beside them, with a certificate,
+    what all releases cost together, and the time.
+
+    Args:
+        released: What :func:`release_labels` returned.
+
+    Raises:
+        ValueError: If another version of this program wrote the terms.
     """
     plan = release_plan.read_plan(released.terms)
     proof = certificate.prove_or_explain(plan, released.epsilon)
@@ -162,13 +187,21 @@ def release_darrm(
 ) -> NDArray[np.uint8]:
     """Release one label for every count of teachers that say 1 (DaRRM, Algorithm 1).
 
-    >>> gamma = np.ones(4)  # of 3 teachers, and without any noise
+    >>> gamma = np.ones(4)  # 3 teachers, and no noise
     >>> release_darrm([0, 1, 2, 3], gamma, np.random.default_rng(0)).tolist()
     [0, 0, 1, 1]
 
-    counts: integers in 0..K, any shape. gamma: (K + 1,), as `optimize_gamma` finds it. noise: a
-    NumPy generator, for labels that can be repeated, or `base.noise_sources.SecureNoise()`. Returns 0 or 1 in
-    counts' shape. Raises ValueError for counts and gamma out of range.
+    Args:
+        counts: Integers in 0..K, any shape.
+        gamma: (K + 1,) float, as `optimize_gamma` finds it.
+        noise: A NumPy generator, for labels that can be repeated, or
+            `base.noise_sources.SecureNoise()`.
+
+    Returns:
+        Labels 0 or 1, in the shape of `counts`.
+
+    Raises:
+        ValueError: If counts or gamma are out of range.
     """
     source = SeededNoise(noise) if isinstance(noise, np.random.Generator) else noise
     return gamma_law.release(counts, gamma, source)

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive_composition.account import grid_of
 from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
@@ -35,12 +36,15 @@ from private_ensembles.base.parameter_names import write_upper_bound
 from private_ensembles.base.rounding import round_float_up
 from private_ensembles.labels.accounts.label import LabelAccount
 from private_ensembles.labels.accounts.thresholds import CheckedLabels
+from private_ensembles.labels.laws.checked import CheckedNoise, ThresholdedLaw
+from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.laws.ladder import LeakyLabel
-from private_ensembles.labels.laws.selection import SelectionRate
+from private_ensembles.labels.laws.law import Law
+from private_ensembles.labels.laws.selection import Selection, SelectionRate
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.task import Budget, Task
 from private_ensembles.papers.darrm.committee_law import Members
-from private_ensembles.papers.darrm.law import NoisyMajority
+from private_ensembles.papers.darrm.law import DarrmLaw, NoisyMajority
 from private_ensembles.papers.darrm.majority import Answers
 from private_ensembles.papers.darrm.mathematics.certificate_file import certify_privacy
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
@@ -48,7 +52,7 @@ from private_ensembles.release import label_certificate, verifier
 from private_ensembles.release.label_certificate import Noise, VerifierGaussianMaximum, panel_error
 from private_ensembles.release.release_plan import ReleasePlan
 
-# Of coins there is one for each number of votes, and each is written down.
+# A certificate lists a coin for each number of votes, so there may not be more votes than this.
 MOST_COINS = 5000
 
 
@@ -58,10 +62,12 @@ class NoCertificate(Exception):
 
 @dataclass(frozen=True)
 class Proof:
-    """What is proven of a plan: a certificate, and points of the curve that go with it.
+    """What is proven of a plan: a certificate, and points of the privacy curve that go with it.
 
-    body: JSON that the verifier reads. curve: each an epsilon and what delta is at most there, in
-    floats that are rounded up; the verifier is asked about the claim alone.
+    Attributes:
+        body: JSON that the verifier reads.
+        curve: Pairs of an epsilon and what delta is at most there, in floats that are rounded up.
+            The verifier checks the claim alone, not these.
     """
 
     body: dict
@@ -71,9 +77,14 @@ class Proof:
 def prove(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
     """Return what proves that a plan keeps its budget; the verifier has accepted it.
 
-    epsilon: what is stated of it, if that is less than its budget. Takes as long as the verifier
-    does: up to a minute for a thousand labels of ten classes. Raises NoCertificate, which says why,
-    if there is none.
+    This takes as long as the verifier does: up to a minute for a thousand labels of ten classes.
+
+    Args:
+        plan: What may be released, and with which noise.
+        epsilon: The cost that is stated of it, if that is less than its budget.
+
+    Raises:
+        NoCertificate: If there is no proof; it says why.
     """
     stated_plan, budget = plan, plan.task.budget
     if epsilon is not None and epsilon < budget.epsilon:
@@ -90,23 +101,25 @@ def prove(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
 
 def _refusal(plan: ReleasePlan, body: dict, budget: Budget) -> str | None:
     """Return why the verifier does not accept a certificate of a plan, or None if it does."""
-    known = verifier.load()
-    known.steps.restart()
-    claim = tuple(known.number(write_hexadecimal(x)) for x in (budget.epsilon, budget.delta))
+    checker = verifier.load()
+    checker.steps.restart()
+    claim = tuple(
+        checker.number(write_hexadecimal(number)) for number in (budget.epsilon, budget.delta)
+    )
     try:
-        word, line = known.check_claim("", body, known.Plan(plan.to_json()), claim)
+        word, line = checker.check_claim("", body, checker.Plan(plan.to_json()), claim)
     except (ValueError, NotImplementedError) as refusal:
         return str(refusal)
     return None if word == "holds" else line.removeprefix(": ")
 
 
 def _proofs(plan: ReleasePlan) -> Iterator[Proof]:
-    """Yield what may prove the budget of a plan, ever longer to check."""
+    """Yield what may prove the budget of a plan; each takes longer to check than the one before."""
     task, parameters = plan.task, plan.parameters
     if not task.secure:
         raise NoCertificate("the noise of a rehearsal can be computed from its seed")
     task, parameters = plan.mechanism.charged_task_and_noise(task, parameters)
-    plan = replace(plan, task=task, parameters=parameters)  # of the labels that can change
+    plan = replace(plan, task=task, parameters=parameters)  # only labels that can change count
     if task.protection.reach > 1:
         raise NoCertificate("the verifier knows votes that go from one class to one other only")
     account = plan.mechanism.account
@@ -115,7 +128,7 @@ def _proofs(plan: ReleasePlan) -> Iterator[Proof]:
     elif isinstance(parameters, Answers):
         yield Proof(_prove_private_teachers(plan, 1))
     elif isinstance(parameters, NoisyMajority):
-        yield Proof(_prove_gamma(plan))
+        yield Proof(_prove_gamma(plan, parameters))
     elif isinstance(account, LabelAccount):
         yield from _prove_labels(plan)
     elif isinstance(account, CheckedLabels):
@@ -134,7 +147,7 @@ def prove_or_explain(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
         return prove(plan, epsilon)
     except NoCertificate as reason:
         why = str(reason)
-    except ArithmeticError:  # of a budget far beyond any use
+    except ArithmeticError:  # the budget is far beyond any use
         why = "its numbers are beyond what floats hold"
     return Proof({"kind": "none", "theorem": "none", "why": why})
 
@@ -142,10 +155,14 @@ def prove_or_explain(plan: ReleasePlan, epsilon: float | None = None) -> Proof:
 def render_certificate(
     plan: ReleasePlan, proof: Proof, *, time: str, labels_sha256: str, epsilon: float
 ) -> str:
-    """Return the file of a release's certificate, as JSON text: a function of these alone.
+    """Return the file of a release's certificate as JSON text, a function of the arguments alone.
 
-    proof: what is proven of the plan. time: of the charge. labels_sha256: of labels.csv, which is
-    to lie beside the file. epsilon: what is stated, at the plan's delta.
+    Args:
+        plan: What may be released, and with which noise.
+        proof: What is proven of the plan.
+        time: When the labels were charged.
+        labels_sha256: The hash of labels.csv, which is to lie beside the file.
+        epsilon: The stated cost, at the plan's delta.
     """
     facts = {
         "time": time,
@@ -159,7 +176,10 @@ def render_certificate(
 
 
 def _prove_private_teachers(plan: ReleasePlan, members: int) -> dict:
-    """Teachers that are private themselves: so many of them are together what was released."""
+    """Return the certificate of teachers that are private themselves.
+
+    members: of so many teachers together the labels are a function.
+    """
     task, cost = plan.task, plan.task.teacher_cost()
     law = {
         "name": "response",
@@ -171,7 +191,7 @@ def _prove_private_teachers(plan: ReleasePlan, members: int) -> dict:
     return _prove_by_composition(law, members, _claim(task))
 
 
-def _claim(task: Task) -> dict[str, str]:
+def _claim(task: Task) -> dict:
     return {
         "epsilon": write_hexadecimal(task.budget.epsilon),
         "delta": write_hexadecimal(task.budget.delta),
@@ -179,79 +199,82 @@ def _claim(task: Task) -> dict[str, str]:
 
 
 def _prove_by_composition(law: dict, labels: int, claim: dict) -> dict:
-    """Labels of which only the cost is known; a step of the grid is its epsilon."""
+    """Return the certificate of labels of which only the cost is known; it is the grid's step."""
     grid = {"step": law["epsilon"], "reach": 1}
     return build_certificate("total", "loss_distribution", law=law, labels=labels, **grid, **claim)
 
 
-def _prove_gamma(plan: ReleasePlan) -> dict:
-    """DaRRM: the teachers of whom a label is a function, or the certificate of gamma.
+def _prove_gamma(plan: ReleasePlan, parameters: NoisyMajority) -> dict:
+    """Return the certificate of DaRRM's gamma, or of the teachers of whom a label is a function.
 
-    Without noise that is all of them; by subsampling, m.
+    Without noise those are all teachers; by subsampling, m of them.
     """
-    task, parameters = plan.task, plan.parameters
-    few = plan.name == "darrm_sub" or parameters.m == task.ensemble.teachers
-    if few and parameters.gamma is None:
+    task, law = plan.task, plan.mechanism.law
+    assert isinstance(law, DarrmLaw)  # no other law has these parameters
+    subsampled = plan.name == "darrm_sub" or parameters.m == task.ensemble.teachers
+    if subsampled and parameters.gamma is None:
         return _prove_private_teachers(plan, int(parameters.m))
     cost = task.teacher_cost()
     problem = PrivacyProblem(
         task.ensemble.teachers, parameters.m, cost.epsilon, cost.delta, task.budget.delta
     )
-    return certify_privacy(problem, plan.mechanism.law.gamma(parameters))
+    return certify_privacy(problem, law.gamma(parameters))
 
 
-def _prove_noisy_counts(moves: tuple[DiscreteGaussianCounts, ...], task: Task) -> Proof:
-    """Noise on whole numbers: of one kind of counts, or of thresholds and counts."""
-    if not moves:
+def _prove_noisy_counts(count_groups: tuple[DiscreteGaussianCounts, ...], task: Task) -> Proof:
+    """Return the proof for noise in whole numbers on counts, or on thresholds and counts."""
+    if not count_groups:
         raise NoCertificate("no theorem of the verifier covers this noise")
-    times = Counter()
-    for move in moves:
-        times[write_hexadecimal(move.sigma)] += move.counts
+    times: Counter = Counter()
+    for group in count_groups:
+        times[write_hexadecimal(group.sigma)] += group.counts
     rows = [{"times": number, "scale": scale} for scale, number in times.items()]
-    points = np.linspace(0, task.budget.epsilon, 25)
-    curve = [(float(at), discrete_delta(float(at), moves)) for at in points]
+    epsilons = np.linspace(0, task.budget.epsilon, 25)
+    curve = [(float(eps), discrete_delta(float(eps), count_groups)) for eps in epsilons]
     return Proof(
         build_certificate("total", "discrete_counts", counts=rows, **_claim(task)), tuple(curve)
     )
 
 
-def _deltas(move: DiscreteGaussianCounts) -> Callable:
-    """Upper bounds on delta at epsilons of noisy counts, as sticks at any real numbers."""
-    return np.vectorize(lambda at: discrete_delta(float(at), [move]), otypes=[float])
+def _deltas(counts: DiscreteGaussianCounts) -> Callable[[NDArray], NDArray]:
+    """Return a function that bounds the delta of noisy counts above at any real epsilons."""
+    return np.vectorize(lambda epsilon: discrete_delta(float(epsilon), [counts]), otypes=[float])
 
 
 def _prove_one_label(plan: ReleasePlan) -> dict:
-    """One label of two classes that is a coin."""
+    """Return the certificate of one label of two classes that is drawn by an exact coin."""
     law = _coins(plan, plan.parameters)
     return build_certificate("label", "hockey_stick", law=law, **_claim(plan.task))
 
 
 def _prove_labels(plan: ReleasePlan) -> Iterator[Proof]:
-    """Labels that are charged together for what they release."""
+    """Yield proofs for labels that are charged together for what they release."""
     task, parameters = plan.task, plan.parameters
     if task.ensemble.classes == 2 and plan.labels == 1:
         yield Proof(_prove_one_label(plan))
         return
-    # Noise was perhaps found by composing what each label costs.
+    # The noise was perhaps found by composing what each label costs.
     if isinstance(parameters, LeakyLabel):
         yield Proof(_prove_composed_labels(plan, parameters.label_epsilon, parameters.label_delta))
     elif isinstance(parameters, SelectionRate):
-        drawn = plan.mechanism.law.rate(task.ensemble.classes, parameters)
+        law = plan.mechanism.law
+        assert isinstance(law, Selection)  # no other law has a rate
+        drawn = law.rate(task.ensemble.classes, parameters)
         yield Proof(_prove_composed_labels(plan, 2 * drawn, 0.0))
-        pure = plan.labels == 1 or plan.mechanism.law.pairs_for_loss is pure_pair
+        pure = plan.labels == 1 or law.pairs_for_loss is pure_pair
         if task.ensemble.classes > 2 and pure:
             return  # nothing else is known of these labels
     noise = _noise(plan, parameters)
     budget = task.budget
-    found = label_certificate.certify_adaptive_labels(
+    proofs = label_certificate.certify_adaptive_labels(
         noise, plan.labels, budget.delta, budget.epsilon
     )
-    for body, curve in found:
+    for body, curve in proofs:
         yield Proof(body, tuple(curve))
 
 
 def _prove_composed_labels(plan: ReleasePlan, label_epsilon: float, label_delta: float) -> dict:
-    """Composition of labels of which no more is known than what each costs."""
+    """Return the certificate of labels that compose, each known by its cost alone."""
     law = {
         "name": "response",
         "epsilon": write_hexadecimal(label_epsilon),
@@ -261,37 +284,46 @@ def _prove_composed_labels(plan: ReleasePlan, label_epsilon: float, label_delta:
 
 
 def _prove_thresholds_and_labels(plan: ReleasePlan) -> Iterator[Proof]:
-    """Thresholds by their noisy counts, labels by what they release."""
-    noise, budget = plan.parameters, plan.task.budget
+    """Yield proofs that charge thresholds for their noisy counts, labels for what they release."""
+    noise, law, budget = plan.parameters, plan.mechanism.law, plan.task.budget
+    assert isinstance(noise, CheckedNoise)  # CheckedLabels is an account of this noise and law
+    assert isinstance(law, ThresholdedLaw)
     counts = [
         (noise.queries, noise.sigma1, _deltas(DiscreteGaussianCounts(noise.queries, noise.sigma1)))
     ]
-    of_label = _noise(plan, noise.label_noise, plan.mechanism.law.law)
-    found = label_certificate.certify_adaptive_labels(
-        of_label, plan.labels, budget.delta, budget.epsilon, counts
+    label_noise = _noise(plan, noise.label_noise, law.law)
+    proofs = label_certificate.certify_adaptive_labels(
+        label_noise, plan.labels, budget.delta, budget.epsilon, counts
     )
-    for body, curve in found:
+    for body, curve in proofs:
         yield Proof(body, tuple(curve))
 
 
-def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
-    """Noise as the verifier has it: GNMax's cells, a range of losses, or coins of two classes."""
+def _noise(plan: ReleasePlan, noise: Parameters, law: Law | None = None) -> Noise:
+    """Return noise as the verifier has it: GNMax's cells, a range of losses, or coins.
+
+    law: of the labels, if it is not the plan's own.
+    """
     task, labels = plan.task, plan.labels
     law = plan.mechanism.law if law is None else law
-    family = law.dominating_pairs(task, noise)
-    spread = max_loss_deviation(family)
-    width, fineness = spread * math.sqrt(labels), grid_fineness(task.ensemble.classes, labels)
+    pairs = law.dominating_pairs(task, noise)
+    deviation = max_loss_deviation(pairs)
+    total_deviation = deviation * math.sqrt(labels)
+    fineness = grid_fineness(task.ensemble.classes, labels)
     budget = task.budget
-    step = grid_of(spread, labels, width, budget.epsilon, budget.delta, fineness).step
-    if isinstance(family, PessimisticPairs):
-        range_ = write_hexadecimal(2 * law.rate(task.ensemble.classes, noise))
-        stated_law = {"name": "bounded_range", "range": range_, "cells": len(family.first)}
-        first = np.concatenate([family.first, family.second])
-        second = np.concatenate([family.second, family.first])
+    step = grid_of(deviation, labels, total_deviation, budget.epsilon, budget.delta, fineness).step
+    if isinstance(pairs, PessimisticPairs):
+        assert isinstance(law, Selection)  # no other law has such pairs
+        assert isinstance(noise, SelectionRate)
+        loss_range = write_hexadecimal(2 * law.rate(task.ensemble.classes, noise))
+        stated_law = {"name": "bounded_range", "range": loss_range, "cells": len(pairs.first)}
+        first = np.concatenate([pairs.first, pairs.second])
+        second = np.concatenate([pairs.second, pairs.first])
         curves = partial(hockey_stick_divergences, first, second)
-        return Noise(stated_law, curves, spread, step, (2, len(family.first)))
+        return Noise(stated_law, curves, deviation, step, (2, len(pairs.first)))
     if task.ensemble.classes > 2:
-        return _gaussian_maximum_noise(plan, float(noise.sigma), spread, step)
+        assert isinstance(noise, GaussianNoise)  # the other laws are above
+        return _gaussian_maximum_noise(plan, float(noise.sigma), deviation, step)
     coins = _coins(plan, noise, law)
     ones = np.array(
         [float.fromhex(p) if label else 1 - float.fromhex(p) for label, p in coins["rows"]]
@@ -300,43 +332,54 @@ def _noise(plan: ReleasePlan, noise: Parameters, law=None) -> Noise:
         [1 - float.fromhex(p) if label else float.fromhex(p) for label, p in coins["rows"]]
     )
     table = np.stack([zeros, ones], axis=1)
-    fewer, more = table[:-1], table[1:]
-    first, second = np.concatenate([fewer, more]), np.concatenate([more, fewer])
+    one_fewer, one_more = table[:-1], table[1:]  # a vote moves between neighbouring rows
+    first = np.concatenate([one_fewer, one_more])
+    second = np.concatenate([one_more, one_fewer])
     curves = partial(hockey_stick_divergences, first, second)
-    if not law.draws_exact_bernoulli:  # but a lattice so fine that a label is near its coin
+    if not law.draws_exact_bernoulli:  # noise on a lattice so fine that a label is near its coin
+        assert isinstance(noise, GaussianNoise)
         sigma = Fraction(float(noise.sigma))
-        apart = round_float_up(float(verifier.load().coin_total_variation(coins["rows"], sigma)))
-        coins["apart"] = write_hexadecimal(apart)
-        curves = partial(label_certificate.perturbed_hockey_stick_divergences, first, second, apart)
-    return Noise(coins, curves, spread, step, (2, len(fewer)))
+        distance = float(verifier.load().coin_total_variation(coins["rows"], sigma))
+        total_variation = float(round_float_up(distance))
+        coins["apart"] = write_hexadecimal(total_variation)
+        curves = partial(
+            label_certificate.perturbed_hockey_stick_divergences, first, second, total_variation
+        )
+    return Noise(coins, curves, deviation, step, (2, len(one_fewer)))
 
 
-def _gaussian_maximum_noise(plan: ReleasePlan, sigma: float, spread: float, step: float) -> Noise:
-    """The largest of counts with Gaussian noise on the fine lattice."""
+def _gaussian_maximum_noise(
+    plan: ReleasePlan, sigma: float, deviation: float, step: float
+) -> Noise:
+    """Return the noise of GNMax's labels: the largest of counts with noise on the fine lattice."""
     task = plan.task
-    family = VerifierGaussianMaximum(sigma, task.ensemble.teachers, task.ensemble.classes)
-    leads, middles, _ = family._grid_points()
-    panels, most = 2, 1e-3 * task.budget.delta / plan.labels / (1 + math.exp(task.budget.epsilon))
-    while panel_error(panels, middles.size) > most and panels < 64:
+    pairs = VerifierGaussianMaximum(sigma, task.ensemble.teachers, task.ensemble.classes)
+    leads, middles, _ = pairs._grid_points()
+    # Boole's rule is made so fine that its error is a small part of the delta of each label.
+    max_error = 1e-3 * task.budget.delta / plan.labels / (1 + math.exp(task.budget.epsilon))
+    panels = 2
+    while panel_error(panels, middles.size) > max_error and panels < 64:
         panels *= 2
     law = {
         "name": "gaussian_maximum",
         "scale": write_hexadecimal(sigma),
         "teachers": task.ensemble.teachers,
         "classes": task.ensemble.classes,
-        "leads": "votes" if family.has_grid_point_per_vote else "cells",
+        "leads": "votes" if pairs.has_grid_point_per_vote else "cells",
         "cells": 10,
         "panels": panels,
         "lattice": "fine",
     }
     error = 4 * panel_error(panels, middles.size) + 1e-17
-    apart = fine_lattice_total_variation(sigma, task.ensemble.classes) * (1 + 1e-3)
+    total_variation = fine_lattice_total_variation(sigma, task.ensemble.classes) * (1 + 1e-3)
     shape = (leads.size, middles.size)
-    return Noise(law, family.hockey_stick_divergences, spread, step, shape, apart, error)
+    return Noise(
+        law, pairs.hockey_stick_divergences, deviation, step, shape, total_variation, error
+    )
 
 
-def _coins(plan: ReleasePlan, noise: Parameters, law=None) -> dict:
-    """The very coins that are flipped: for each number of votes, the less likely label's float."""
+def _coins(plan: ReleasePlan, noise: Parameters, law: Law | None = None) -> dict:
+    """Return the very coins that are flipped: for each number of votes, the less likely label."""
     K = plan.task.ensemble.teachers
     if K > MOST_COINS:
         raise NoCertificate(f"it would list a coin for each number of votes, of {K:,} votes")

@@ -14,16 +14,20 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.0*)?")
 def read_class_names(text: str | Sequence[str]) -> tuple[str, ...]:
     """Return the names of classes 0, 1, ... in this order.
 
-    text: the names, separated by commas; the name of a file in UTF-8 that holds one on each line
-    (if there is such a file, or no comma); or the names themselves, one after the other. They are
-    stated, and never read off votes, because which classes have votes is private.
+    Names are stated, and never read off votes, because which classes have votes is private.
+
+    Args:
+        text: The names, separated by commas; the name of a file in UTF-8 that holds one on each
+            line (if there is such a file, or no comma); or a sequence of names.
+
+    Raises:
+        ValueError: If there are fewer than two names or more than 10,000, if one is empty or comes
+            twice, if there are numbers beside words, which might be meant as the numbers of
+            classes, or if the file is not text in UTF-8. The message is one line.
+        OSError: If the file cannot be opened.
 
     >>> read_class_names("cat, dog,bird")
     ('cat', 'dog', 'bird')
-
-    Raises ValueError, one line, for fewer than two names or more than 10,000, an empty one, one
-    that comes twice, numbers beside words, which might be meant as the numbers of classes, and a
-    file that is not text in UTF-8; OSError if the file cannot be opened.
     """
     where = "class_names"
     if not isinstance(text, str):
@@ -45,16 +49,16 @@ def read_class_names(text: str | Sequence[str]) -> tuple[str, ...]:
     if not 2 <= len(names) <= MOST_CLASSES:
         raise ValueError(f"{where}: {len(names)} names of classes: must be 2 to {MOST_CLASSES:,}")
     seen: set[str] = set()
-    numbers = [_NUMBER.fullmatch(name) is not None for name in names]
-    for place, name in enumerate(names):
+    is_number = [_NUMBER.fullmatch(name) is not None for name in names]
+    for index, name in enumerate(names):
         if not name.isprintable() or not name:
-            raise ValueError(f"{where}: name {place + 1} is {name!r}: must be a word")
-        if numbers[place] and not all(numbers):
+            raise ValueError(f"{where}: name {index + 1} is {name!r}: must be a word")
+        if is_number[index] and not all(is_number):
             raise ValueError(
-                f"{where}: name {place + 1} is {name!r}: must not be a number beside words; for "
+                f"{where}: name {index + 1} is {name!r}: must not be a number beside words; for "
                 "classes that count from 1 say first_class=1"
             )
-        value = str(int(name.partition(".")[0])) if numbers[place] else name
+        value = str(int(name.partition(".")[0])) if is_number[index] else name
         if value in seen:
             raise ValueError(f"{where}: {name!r} comes twice: every class needs a name of its own")
         seen.add(value)

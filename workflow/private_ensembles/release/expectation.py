@@ -6,8 +6,8 @@ stopped, and what is said of it, tells nothing about the votes.
 How useful labels are is how much is left of what the teachers know: their plurality without noise
 is right on some share of the profile's queries, guessing on another, and the labels come somewhere
 in between. *Usefulness* is where, from 0 (no better than guessing) to 1 (as good as without noise).
-Below `LEAST`, less than half is left, and the release stops unless it is allowed anyway. Labels
-that are right less often than one teacher alone get a warning: the ensemble has not paid.
+Below `LEAST_USEFULNESS`, less than half is left, and the release stops unless it is allowed anyway.
+Labels that are right less often than one teacher alone get a warning: the ensemble has not paid.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from private_ensembles.labels.planner.ranking import Plan
 from private_ensembles.labels.profile import ConsensusProfile
 from private_ensembles.labels.task import Task
 
-# Of the usefulness of labels that are released without being asked again.
+# Labels that are less useful than this are released only if that is allowed (`anyway`).
 LEAST_USEFULNESS = 0.5
 # Labels are good if this share of them is right.
 _GOOD = 0.8
-# What adds less than this share of right labels is no advice.
+# A change that adds less than this share of right labels is no advice.
 _WORTH = 0.05
-# Pieces of advice that are told.
+# At most so many pieces of advice are given.
 _MOST = 3
-# Above these a budget promises little.
+# A budget above these promises little.
 _LARGE_EPSILON, _LARGE_DELTA = 10.0, 1e-4
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Something that would give more right labels: what, in words, and about how many."""
+    """A change that would give more right labels: what to change, and about how many are right."""
 
     what: str
     correct: float
@@ -56,12 +56,18 @@ class Advice:
 class Expectation:
     """What labels are worth on a profile.
 
-    wanted: labels asked for. answers: labels that are expected. right: of them, those that are
-    right. guessing, teacher, plurality: shares of queries on which guessing the commonest class,
-    one teacher (who guesses if absent) and the teachers' plurality without noise are right.
-    profile: on which all of this is expected. good: the most labels, up to those wanted, of which
-    80 % would be right; 0 if not even one would, None if it is not known. advice: the best first.
-    warnings: what the budget does not promise.
+    Attributes:
+        wanted: How many labels are asked for.
+        answers: How many labels are expected.
+        correct: How many of them are expected to be right.
+        guessing_accuracy: The share of queries on which guessing the commonest class is right.
+        teacher_accuracy: The same for one teacher, who guesses if absent.
+        plurality_accuracy: The same for the teachers' plurality without noise.
+        profile: How teachers agree, on which all of this is expected.
+        max_good_labels: The most labels, up to those wanted, of which 80 % would be right; 0 if not
+            even one would be, None if it is not known.
+        advice: What would help, the best first.
+        warnings: What the budget does not promise.
     """
 
     wanted: int
@@ -82,12 +88,12 @@ class Expectation:
 
     @property
     def usefulness(self) -> float:
-        """Return how much is left of what the plurality knows beyond guessing, at least 0.
+        """Return the share that is left of what the plurality knows beyond guessing, at least 0.
 
-        0 if the plurality itself is no better than guessing.
+        It is 0 if the plurality itself is no better than guessing.
         """
-        known = self.plurality_accuracy - self.guessing_accuracy
-        return max(0.0, (self.accuracy - self.guessing_accuracy) / known) if known > 0 else 0.0
+        gain = self.plurality_accuracy - self.guessing_accuracy
+        return max(0.0, (self.accuracy - self.guessing_accuracy) / gain) if gain > 0 else 0.0
 
     @property
     def useful(self) -> bool:
@@ -99,9 +105,10 @@ class Expectation:
         return [self._headline(), *self._advice_text()]
 
     def cautions(self, *, stops: bool = False) -> list[str]:
-        """Return what must not be missed, a text each.
+        """Return what must not be missed, as a list of texts.
 
-        stops: whether labels of too little use are refused, which says so by itself.
+        Args:
+            stops: Whether labels of too little use are refused, which says so by itself.
         """
         texts = list(self.warnings)
         if not self.useful and not stops:
@@ -114,23 +121,28 @@ class Expectation:
         return texts
 
     def require_useful(self, *, allow: str) -> None:
-        """Raise ValueError, in one line, if the labels are of too little use.
+        """Refuse labels of too little use.
 
-        allow: how to go on all the same, for the message.
+        Args:
+            allow: How to go on all the same, for the message.
+
+        Raises:
+            ValueError: If they are; the message is one line.
         """
         if self.useful:
             return
-        some = self.max_good_labels is not None and self.max_good_labels > 0
-        fewer = f"ask for at most {self.max_good_labels} labels" if some else "ask for fewer labels"
+        fewer = "ask for fewer labels"
+        if self.max_good_labels is not None and self.max_good_labels > 0:
+            fewer = f"ask for at most {self.max_good_labels} labels"
         assumed = is_assumed(vars(self.profile))
         yours = "say how your teachers agree (--profile-from), " if assumed else ""
         raise ValueError(
-            f"{self._explain_low_usefulness()}: nothing was drawn or charged; {fewer}, change the budget, "
-            f"{yours}or allow it with {allow}"
+            f"{self._explain_low_usefulness()}: nothing was drawn or charged; {fewer}, "
+            f"change the budget, {yours}or allow it with {allow}"
         )
 
     def report(self) -> dict:
-        """Return it for JSON."""
+        """Return the expectation for JSON."""
         return {
             "profile": name_profile(vars(self.profile)),
             "wanted": self.wanted,
@@ -153,8 +165,8 @@ class Expectation:
         yours = " (for yours: --profile-from)" if is_assumed(mixture) else ""
         return (
             f"expected on {name_profile(mixture)}{yours}: {self.correct:,.0f} of "
-            f"{self.answers:,.0f} labels right{asked} ({_percent(self.accuracy)}; one teacher alone "
-            f"would be right {_times(self.teacher_accuracy * self.answers)}, "
+            f"{self.answers:,.0f} labels right{asked} ({_percent(self.accuracy)}; one teacher "
+            f"alone would be right {_times(self.teacher_accuracy * self.answers)}, "
             f"{self._guess()} {_times(self.guessing_accuracy * self.answers)})"
         )
 
@@ -162,13 +174,14 @@ class Expectation:
         return "guessing" if self.profile.commonest is None else "the commonest class alone"
 
     def _explain_low_usefulness(self) -> str:
-        known = name_profile(vars(self.profile))
+        profile = name_profile(vars(self.profile))
         if self.plurality_accuracy <= self.guessing_accuracy:
-            return f"the teachers are no better than guessing on {known}"
+            return f"the teachers are no better than guessing on {profile}"
         return (
-            f"usefulness = {self.usefulness:.2f}: must be at least {LEAST_USEFULNESS}, or less than half is "
-            f"left of what the teachers know on {known} ({_percent(self.accuracy)} of the labels "
-            f"would be right, {_percent(self.plurality_accuracy)} without noise, "
+            f"usefulness = {self.usefulness:.2f}: must be at least {LEAST_USEFULNESS}, or less "
+            f"than half is left of what the teachers know on {profile} "
+            f"({_percent(self.accuracy)} of the labels would be right, "
+            f"{_percent(self.plurality_accuracy)} without noise, "
             f"{_percent(self.guessing_accuracy)} by guessing)"
         )
 
@@ -187,10 +200,14 @@ class Expectation:
 
 
 def expect_labels(task: Task, plan: Plan, seed: int) -> Expectation:
-    """Return what to expect of a plan that applies; takes a fraction of a second.
+    """Return what labels are worth by a plan that applies; takes a fraction of a second.
 
-    task: with its profile. seed: of the profile's votes, as the plan had it. What fewer labels or
-    another budget would give is about right: the noise is scaled, not proven.
+    What fewer labels or another budget would give is about right: the noise is scaled, not proven.
+
+    Args:
+        task: What is wanted, with its profile.
+        plan: A mechanism with its noise.
+        seed: The seed of the profile's votes, as the plan had it.
 
     >>> from private_ensembles.labels.planner.defaults import ASSUMED_PROFILE
     >>> from private_ensembles.labels.profile import ConsensusProfile
@@ -199,13 +216,16 @@ def expect_labels(task: Task, plan: Plan, seed: int) -> Expectation:
     >>> task = Task(Ensemble(40, 7), Budget(2, 1e-5), Wanted(300), profile=profile)
     >>> (plan,) = planning.rank_on_profile(task, ["gnmax_analytic"], 0)
     >>> expected = expect_labels(task, plan, 0)
-    >>> round(expected.correct), expected.max_good_labels, round(expected.usefulness, 2), expected.useful
-    (89, 15, 0.2, False)
+    >>> round(expected.correct), expected.max_good_labels
+    (89, 15)
+    >>> round(expected.usefulness, 2), expected.useful
+    (0.2, False)
     """
+    assert task.profile is not None  # a task that is planned has one
     votes, truth = planning.profile_votes(task, seed)
-    known, answers = ScaledPlan(task, plan), max(plan.answers, 0.0)
+    scaled, answers = ScaledPlan(task, plan), max(plan.answers, 0.0)
     plurality = float((votes.argmax(axis=1) == truth).mean())
-    good = _max_good_labels(known, votes, truth)
+    good = _max_good_labels(scaled, votes, truth)
     return Expectation(
         wanted=task.wanted.labels,
         answers=answers,
@@ -215,8 +235,8 @@ def expect_labels(task: Task, plan: Plan, seed: int) -> Expectation:
         plurality_accuracy=plurality,
         profile=task.profile,
         max_good_labels=good,
-        advice=tuple(_advice(known, votes, truth, plurality, seed)),
-        warnings=(*budget_warnings(task), *_profile_warnings(task)),
+        advice=tuple(_advice(scaled, votes, truth, plurality, seed)),
+        warnings=(*budget_warnings(task), *_profile_warnings(task, task.profile)),
     )
 
 
@@ -228,11 +248,17 @@ def announce_and_check(
     allow: str = "anyway=True",
     say: Callable[[str], None] | None = None,
 ) -> None:
-    """Say what to expect, and stop what is of too little use: before a label is drawn.
+    """Say what to expect, and stop what is of too little use, before a label is drawn.
 
-    secure: whether labels are for release; of a rehearsal it is only said. anyway: go on all the
-    same. allow: how to say so. say: is told each line; None: warnings become Python's. Raises
-    ValueError as `Expectation.require`.
+    Args:
+        expectation: What the labels are worth.
+        secure: Whether labels are for release; a rehearsal is never stopped.
+        anyway: Go on even if labels are of too little use.
+        allow: How to set `anyway`, for the message.
+        say: Called with each line; None: warnings become Python's.
+
+    Raises:
+        ValueError: As `Expectation.require_useful`.
     """
     stops = secure and not anyway
     cautions = expectation.cautions(stops=stops)
@@ -250,8 +276,11 @@ def max_attack_accuracy(epsilon: float, delta: float) -> float:
     """Return how often a bet that was 50:50 is right at most after seeing the labels.
 
     With (epsilon, delta)-DP no test of two neighbours is right more often than
-    (e^epsilon + delta) / (1 + e^epsilon) if both are equally likely (Kairouz, Oh and Viswanath
-    2015, Theorem 2.1: misses and false alarms add up to 2 (1 - delta) / (1 + e^epsilon) at least).
+    (e^epsilon + delta) / (1 + e^epsilon) if both are equally likely, because misses and false
+    alarms add up to at least 2 (1 - delta) / (1 + e^epsilon).
+
+    References:
+        Kairouz, Oh and Viswanath 2015, Theorem 2.1.
 
     >>> round(max_attack_accuracy(2.0, 1e-5), 4), max_attack_accuracy(0.0, 0.0)
     (0.8808, 0.5)
@@ -260,14 +289,13 @@ def max_attack_accuracy(epsilon: float, delta: float) -> float:
 
 
 def budget_warnings(task: Task) -> list[str]:
-    """Return what a large epsilon or delta means, a text each."""
+    """Return what a large epsilon or delta means, as a list of texts."""
     epsilon, delta, unit, texts = task.budget.epsilon, task.budget.delta, task.protection.unit, []
     if epsilon > _LARGE_EPSILON:
         odds = float(write_upper_bound(math.exp(min(epsilon, 700.0))))
         shown = f"{odds:,.0f}" if odds < 1e15 else f"{odds:g}"
-        sure = (
-            math.floor(10_000 * max_attack_accuracy(_LARGE_EPSILON, 0)) / 100
-        )  # below, as it says
+        # Rounded down, as the text says "more than".
+        sure = math.floor(10_000 * max_attack_accuracy(_LARGE_EPSILON, 0)) / 100
         texts.append(
             f"epsilon = {epsilon:g}: a bet on one {unit} that was 50:50 may be right more than "
             f"{sure:.2f} % of the time after seeing the labels (odds of {shown} : 1)"
@@ -286,9 +314,9 @@ def budget_warnings(task: Task) -> list[str]:
     return texts
 
 
-def _profile_warnings(task: Task) -> list[str]:
-    """Return that the profile has every teacher vote, where a ballot may be absent."""
-    if not task.ensemble.absent or task.profile.absent_share:
+def _profile_warnings(task: Task, profile: ConsensusProfile) -> list[str]:
+    """Return a warning if ballots may be absent and the profile has every teacher vote."""
+    if not task.ensemble.absent or profile.absent_share:
         return []
     return [
         "absent_share = 0: votes may be absent, but the profile lacks none, so fewer labels may be "
@@ -296,39 +324,35 @@ def _profile_warnings(task: Task) -> list[str]:
     ]
 
 
-def _max_good_labels(known: ScaledPlan, votes: NDArray, truth: NDArray) -> int | None:
-    """Return the most labels, up to those wanted, of which 80 % are right; 0, if not even one is.
+def _max_good_labels(scaled: ScaledPlan, votes: NDArray, truth: NDArray) -> int | None:
+    """Return the most labels, up to those wanted, of which 80 % are right; 0 if not even one is.
 
-    None if the noise does not depend on how many there are in a way that is known.
+    None if it is not known how the noise depends on the number of labels.
     """
-    plan = known.plan
+    plan, wanted = scaled.plan, scaled.task.wanted
     if plan.answers and plan.correct >= _GOOD * plan.answers:
-        return known.task.wanted.labels
+        return wanted.labels
 
-    def enough(labels: int) -> bool | None:
-        right = plan_scaling.estimate_correct(
-            known,
-            replace(known.task, wanted=replace(known.task.wanted, labels=labels)),
-            votes,
-            truth,
-        )
-        return None if right is None else right >= _GOOD * labels
+    def are_good(labels: int) -> bool | None:
+        task = replace(scaled.task, wanted=replace(wanted, labels=labels))
+        correct = plan_scaling.estimate_correct(scaled, task, votes, truth)
+        return None if correct is None else correct >= _GOOD * labels
 
-    least = enough(1)
-    if not least:
-        return None if least is None else 0
-    return bisect_integers(enough, known.task.wanted.labels, 1)
+    single = are_good(1)
+    if not single:
+        return None if single is None else 0
+    return bisect_integers(lambda labels: bool(are_good(labels)), wanted.labels, 1)
 
 
 def _advice(
-    known: ScaledPlan, votes: NDArray, truth: NDArray, plurality: float, seed: int
+    scaled: ScaledPlan, votes: NDArray, truth: NDArray, plurality: float, seed: int
 ) -> list[Advice]:
     """Return what would give more right labels, the best first."""
-    task, plan = known.task, known.plan
+    task, plan = scaled.task, scaled.plan
     offered = [
         _private_teachers(task, plurality),
-        _advise_twice_the_budget(known, votes, truth),
-        _advise_one_more_teacher(known, seed),
+        _advise_twice_the_budget(scaled, votes, truth),
+        _advise_one_more_teacher(scaled, seed),
     ]
     worth = (1 + _WORTH) * plan.correct
     best = [advice for advice in offered if advice is not None and advice.correct > worth]
@@ -336,14 +360,13 @@ def _advice(
 
 
 def _private_teachers(task: Task, plurality: float) -> Advice | None:
-    """Teachers that are private themselves: their plurality needs no noise (majority_private)."""
+    """Advise teachers that are private themselves: their plurality needs no noise."""
     protection = task.protection
     if task.ensemble.private is not None or protection.shards != "disjoint" or protection.reach > 1:
         return None
     epsilon, delta = task.budget.epsilon, task.budget.delta
-    if (
-        task.protection.adjacency == "replace_one"
-    ):  # which costs twice what a record that comes or goes does
+    # A record that is replaced costs twice what one that comes or goes does.
+    if task.protection.adjacency == "replace_one":
         epsilon = epsilon / 2
         delta = delta / (1 + math.exp(min(epsilon, 700.0)))
     epsilon, delta = (float(write_lower_bound(value, 3)) for value in (epsilon, delta))
@@ -357,27 +380,30 @@ def _private_teachers(task: Task, plurality: float) -> Advice | None:
     )
 
 
-def _advise_twice_the_budget(known: ScaledPlan, votes: NDArray, truth: NDArray) -> Advice | None:
-    epsilon = 2 * known.task.budget.epsilon
-    if not is_budget(epsilon, known.task.budget.delta):
+def _advise_twice_the_budget(scaled: ScaledPlan, votes: NDArray, truth: NDArray) -> Advice | None:
+    budget = scaled.task.budget
+    epsilon = 2 * budget.epsilon
+    if not is_budget(epsilon, budget.delta):
         return None
-    right = plan_scaling.estimate_correct(
-        known, replace(known.task, budget=replace(known.task.budget, epsilon=epsilon)), votes, truth
-    )
-    return None if right is None else Advice(f"with twice the budget, epsilon = {epsilon:g}", right)
+    task = replace(scaled.task, budget=replace(budget, epsilon=epsilon))
+    correct = plan_scaling.estimate_correct(scaled, task, votes, truth)
+    if correct is None:
+        return None
+    return Advice(f"with twice the budget, epsilon = {epsilon:g}", correct)
 
 
-def _advise_one_more_teacher(known: ScaledPlan, seed: int) -> Advice | None:
-    """One more teacher as good as these, with the same noise, if it is noise on the counts."""
-    task, plan = known.task, known.plan
+def _advise_one_more_teacher(scaled: ScaledPlan, seed: int) -> Advice | None:
+    """Advise one more teacher as good as these, with the same noise, if it is on the counts."""
+    task, plan = scaled.task, scaled.plan
+    assert plan.parameters is not None  # the plan applies
     mechanism = load_mechanism(plan.mechanism)
     scales = mechanism.guarantee.hides_votes and "cap" in mechanism.account.free_parameters
     if not scales or task.ensemble.teachers >= MOST_TEACHERS:
         return None
-    more = replace(task, ensemble=replace(task.ensemble, teachers=task.ensemble.teachers + 1))
-    votes, truth = planning.profile_votes(more, seed)
-    _, right = mechanism.law.expected_answers(votes, truth, more, plan.parameters)
-    return Advice("with one more teacher as good as these", right)
+    larger = replace(task, ensemble=replace(task.ensemble, teachers=task.ensemble.teachers + 1))
+    votes, truth = planning.profile_votes(larger, seed)
+    _, correct = mechanism.law.expected_answers(votes, truth, larger, plan.parameters)
+    return Advice("with one more teacher as good as these", correct)
 
 
 def _percent(share: float) -> str:

@@ -250,12 +250,12 @@ def _explain_drawn_noise(plan: ReleasePlan) -> str:
             "Labels were drawn by exact coins from the operating system's entropy. The account "
             "covers the probabilities of these very coins."
         )
-    if getattr(law, "drawn", "") == "whole":
+    if getattr(law, "secure_sampler", "") == "whole":
         return (
             "Noise was drawn exactly, in whole numbers, from the operating system's entropy. The "
             "account covers this very noise."
         )
-    if getattr(law, "drawn", "") in ("fine", "coins"):
+    if getattr(law, "secure_sampler", "") in ("fine", "coins"):
         return (
             "Noise was drawn exactly, in steps of about 2<sup>−40</sup> votes, from the operating "
             "system's entropy. Its distance from the theorem's continuous noise is charged to δ."
