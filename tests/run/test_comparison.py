@@ -140,4 +140,4 @@ def test_statuses_that_changed_came_or_went_are_listed(tmp_path):
 def test_every_printed_number_of_the_published_comparison_has_a_name_of_its_own(root):
     path = root / "docs" / "fidelity.csv"
     rows = len(comparison._read(path)) - 1
-    assert rows == len(comparison._statuses(path)) > 900
+    assert rows == len(comparison._read_statuses(path)) > 900

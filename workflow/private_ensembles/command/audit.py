@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from private_ensembles.base import checks
 from private_ensembles.command import user_functions
 from private_ensembles.command.numbers import parse_integer, parse_real
 from private_ensembles.command.output import emit, format_lower_bound, format_upper_bound
+
+if TYPE_CHECKING:  # --help audits nothing
+    from private_ensembles.audit.finite_mechanism import FiniteMechanism
+    from private_ensembles.audit.sampler import SamplerBound
 
 EXAMPLES = (
     "private-ensembles audit examples/randomized_response.py:labels --teachers 11 --classes 3"
@@ -16,13 +22,14 @@ EXAMPLES = (
     "private-ensembles audit examples/randomized_response.py:draw --teachers 11 --classes 3"
     " --runs 200000",
 )
-_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-_LEVELS = (0.0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
-_POINTS = 9  # of the curve delta(epsilon)
+_RENYI_ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+_FALSE_ALARM_RATES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5)
+# The curve delta(epsilon) is shown at so many points.
+_CURVE_POINTS = 9
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `audit` takes."""
+    """Add the arguments of `audit`."""
     parser.add_argument(
         "mechanism",
         metavar="FILE.py:FUNCTION",
@@ -105,10 +112,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the audit; return 1 if a claim fails."""
+    """Print the audit and return the exit status.
+
+    Returns:
+        1 if a claim fails, else 0.
+
+    Raises:
+        ValueError: An option is out of range, options do not fit together, or the function fails.
+    """
     checks.check_integer(seed=options.seed, at_least=0)
-    alone = options.teacher_epsilon is not None or options.teacher_delta != 0
-    if alone and options.neighbours != "private_teachers":
+    has_teacher_cost = options.teacher_epsilon is not None or options.teacher_delta != 0
+    if has_teacher_cost and options.neighbours != "private_teachers":
         raise ValueError(
             f"neighbours = {options.neighbours}: takes no --teacher-epsilon or --teacher-delta; "
             "only private_teachers does"
@@ -120,13 +134,16 @@ def run(options: argparse.Namespace) -> int:
     return int(any(claim["verdict"] == "fails" for claim in report["claims"]))
 
 
-def _audit_exactly(function, options) -> tuple[dict, list[str]]:
+def _audit_exactly(
+    function: Callable, options: argparse.Namespace
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the exact audit as a report for JSON and as lines of text."""
     audited = _run_exact_audit(function, options)
     worst, delta = audited.worst_pair(options.delta), options.delta
     lower, pure = audited.epsilon(delta, "lower"), audited.epsilon(0.0)
-    end = next(x for x in (pure, worst.value, 1.0) if math.isfinite(x))
-    epsilons = [end * i / (_POINTS - 1) for i in range(_POINTS)]
-    ends = [audited.inputs[row].round(6).tolist() for row in (worst.first, worst.second)]
+    largest = next(epsilon for epsilon in (pure, worst.value, 1.0) if math.isfinite(epsilon))
+    epsilons = [largest * i / (_CURVE_POINTS - 1) for i in range(_CURVE_POINTS)]
+    inputs = [audited.inputs[row].round(6).tolist() for row in (worst.first, worst.second)]
     report = {
         **_describe_request(options, "probabilities"),
         "inputs": len(audited.inputs),
@@ -138,9 +155,11 @@ def _audit_exactly(function, options) -> tuple[dict, list[str]]:
         "mu": audited.mu(),
         "mu_lower": audited.mu("lower"),
         "delta_curve": _table("epsilon", epsilons, "delta", audited.curve(epsilons)),
-        "renyi": _table("order", _ORDERS, "divergence", audited.renyi(_ORDERS)),
-        "trade_off": _table("false_alarm", _LEVELS, "miss", audited.trade_off(_LEVELS)),
-        "worst_pair": {"first": ends[0], "second": ends[1], "labels": list(worst.labels)},
+        "renyi": _table("order", _RENYI_ORDERS, "divergence", audited.renyi(_RENYI_ORDERS)),
+        "trade_off": _table(
+            "false_alarm", _FALSE_ALARM_RATES, "miss", audited.trade_off(_FALSE_ALARM_RATES)
+        ),
+        "worst_pair": {"first": inputs[0], "second": inputs[1], "labels": list(worst.labels)},
         "claims": [
             {"epsilon": e, "delta": d, "verdict": audited.verdict(e, d)} for e, d in options.claims
         ],
@@ -148,7 +167,8 @@ def _audit_exactly(function, options) -> tuple[dict, list[str]]:
     return report, _exact_text(report)
 
 
-def _run_exact_audit(function, options):
+def _run_exact_audit(function: Callable, options: argparse.Namespace) -> FiniteMechanism:
+    """Return the exact audit of a function of probabilities, for the neighbours that are asked."""
     from private_ensembles.audit.finite_mechanism import audit_function, audit_shared_data
 
     if options.neighbours != "private_teachers":
@@ -172,10 +192,12 @@ def _run_exact_audit(function, options):
 
 
 def _exact_text(report: dict) -> list[str]:
+    """Return the report of an exact audit as lines of text."""
     pair = report["worst_pair"]
     first, second, labels = pair["first"], pair["second"], pair["labels"]
     private = report["neighbours"] == "private_teachers"
     what = "teachers that say 1 with chances" if private else "counts"
+    mu, mu_lower = format_upper_bound(report["mu"]), format_lower_bound(report["mu_lower"])
     return [
         f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
         f"{report['neighbours']}: all {report['inputs']} inputs, all {report['pairs']} pairs",
@@ -183,7 +205,7 @@ def _exact_text(report: dict) -> list[str]:
         f"(not below {format_lower_bound(report['epsilon_lower'])})",
         f"epsilon at delta = 0       {format_upper_bound(report['pure_epsilon'])}",
         f"rho of zCDP                {format_upper_bound(report['rho'])}",
-        f"mu of Gaussian DP          {format_upper_bound(report['mu'])} (not below {format_lower_bound(report['mu_lower'])})",
+        f"mu of Gaussian DP          {mu} (not below {mu_lower})",
         *_rows("epsilon", "delta", report["delta_curve"], format_upper_bound),
         *_rows("order", "divergence", report["renyi"], format_upper_bound),
         *_rows("false_alarm", "miss", report["trade_off"], format_lower_bound),
@@ -192,7 +214,10 @@ def _exact_text(report: dict) -> list[str]:
     ]
 
 
-def _audit_by_sampling(function, options) -> tuple[dict, list[str]]:
+def _audit_by_sampling(
+    function: Callable, options: argparse.Namespace
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the audit of a sampler as a report for JSON and as lines of text."""
     import numpy as np
 
     from private_ensembles.audit.sampler import audit_sampler
@@ -222,7 +247,6 @@ def _audit_by_sampling(function, options) -> tuple[dict, list[str]]:
             "successes": list(audited.successes),
         },
         "claims": [
-            # At a larger delta a mechanism needs less: only claims at delta or less are refuted.
             {"epsilon": e, "delta": d, "verdict": _judge_by_lower_bound(audited, e, d)}
             for e, d in options.claims
         ],
@@ -230,11 +254,12 @@ def _audit_by_sampling(function, options) -> tuple[dict, list[str]]:
     pair = report["worst_pair"]
     first, second, labels = pair["first"], pair["second"], pair["labels"]
     which = "all" if audited.complete else "the most fragile"
+    lower = format_lower_bound(audited.epsilon)
     return report, [
         f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
         f"{report['neighbours']}: {which} {audited.histograms} inputs, {audited.pairs} pairs, "
         "a sampler",
-        f"epsilon at delta = {report['delta']:g} is at least {format_lower_bound(audited.epsilon)}, at confidence "
+        f"epsilon at delta = {report['delta']:g} is at least {lower}, at confidence "
         f"{audited.confidence:g}",
         f"seen between counts {first} and {second}: labels {labels} came "
         f"{audited.successes[0]} and {audited.successes[1]} times in {audited.runs} runs each",
@@ -245,11 +270,17 @@ def _audit_by_sampling(function, options) -> tuple[dict, list[str]]:
     ]
 
 
-def _judge_by_lower_bound(audited, epsilon: float, delta: float) -> str:
+def _judge_by_lower_bound(audited: SamplerBound, epsilon: float, delta: float) -> str:
+    """Return the verdict on a claim.
+
+    At a larger delta a mechanism needs less epsilon, so that only claims at the audit's delta or a
+    smaller one can be refuted.
+    """
     return "fails" if audited.epsilon > epsilon and delta <= audited.delta else "not refuted"
 
 
-def _describe_request(options, kind: str) -> dict:
+def _describe_request(options: argparse.Namespace, kind: str) -> dict[str, Any]:
+    """Return what was to be audited, for the report."""
     return {
         "mechanism": options.mechanism,
         "kind": kind,
@@ -260,12 +291,17 @@ def _describe_request(options, kind: str) -> dict:
     }
 
 
-def _table(x_name: str, x_values, y_name: str, y_values) -> list[dict]:
-    return [{x_name: float(a), y_name: float(b)} for a, b in zip(x_values, y_values, strict=True)]
+def _table(
+    x_name: str, x_values: Iterable[float], y_name: str, y_values: Iterable[float]
+) -> list[dict[str, float]]:
+    """Return the points of a curve as rows with two named numbers."""
+    return [{x_name: float(x), y_name: float(y)} for x, y in zip(x_values, y_values, strict=True)]
 
 
-def _rows(x_name: str, y_name: str, table: list[dict], write) -> list[str]:
-    """Two lines of text, one above the other."""
+def _rows(
+    x_name: str, y_name: str, table: list[dict[str, float]], write: Callable[[float], str]
+) -> list[str]:
+    """Return the points of a curve as two lines of text, one above the other."""
     lines = [f"{x_name.replace('_', ' '):12}", f"  {y_name:10}"]
     for row in table:
         cells = f"{row[x_name]:.4g}", write(row[y_name])
@@ -275,6 +311,7 @@ def _rows(x_name: str, y_name: str, table: list[dict], write) -> list[str]:
 
 
 def _describe_claim(claim: dict, caveat: str) -> str:
+    """Return the verdict on a claim as a line of text; `caveat` follows if it is not refuted."""
     meaning = {
         "holds": "",
         "fails": "",
@@ -285,11 +322,12 @@ def _describe_claim(claim: dict, caveat: str) -> str:
 
 
 def _claim(text: str) -> tuple[float, float]:
+    """Return the epsilon and the delta of a claim; the `type` of an option."""
     try:
         epsilon, delta = map(parse_real, text.split(","))
-        good = epsilon >= 0 and 0 <= delta <= 1
+        valid = epsilon >= 0 and 0 <= delta <= 1
     except (ValueError, argparse.ArgumentTypeError):
-        good = False
-    if not good:
+        valid = False
+    if not valid:
         raise argparse.ArgumentTypeError(f"{text!r}: must be EPS,DELTA, as in 1,1e-5")
     return epsilon, delta

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from private_ensembles.run import comparison
 
 EXAMPLES = ("private-ensembles compare mine theirs",)
 TOLERANCE = 1e-12
+# The text lists at most so many changed statuses.
 _SHOWN = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `compare` takes."""
+    """Add the arguments of `compare`."""
     for name in ("first", "second"):
         parser.add_argument(
             name,
@@ -37,16 +39,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what two runs have in common; return 0 if all is equal or rounding, and 1 if not.
+    """Print what two runs have in common and return the exit status.
 
-    Raises ValueError if a folder holds no table, or none that the other has.
+    Returns:
+        0 if all tables are equal up to rounding, else 1.
+
+    Raises:
+        ValueError: A folder holds no table, or none that the other has.
     """
     first = comparison.tables(options.first)
     second = comparison.tables(options.second)
     common = [name for name in first if name in second]
     if not common:
         raise ValueError(f"{options.first} and {options.second}: have no table in common")
-    alone = {}
+    alone: dict[str, list[str]] = {}
     if not options.common:
         alone = {
             str(options.first): [name for name in first if name not in second],
@@ -55,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     compared = {
         name: comparison.compare(first[name], second[name], options.tolerance) for name in common
     }
-    changed = []
+    changed: list[comparison.ChangedStatus] = []
     if "fidelity.csv" in common and compared["fidelity.csv"].kind != "equal":
         changed = comparison.changed_statuses(first["fidelity.csv"], second["fidelity.csv"])
     kinds = {
@@ -69,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
         "tables": {name: asdict(table) for name, table in compared.items()},
         "alone": alone,
         "statuses": [
-            dict(zip(("number", "first", "second"), status, strict=True)) for status in changed
+            {"number": status.number, "first": status.before, "second": status.after}
+            for status in changed
         ],
     }
     emit(
@@ -78,7 +85,13 @@ def run(options: argparse.Namespace) -> int:
     return 0 if same else 1
 
 
-def _describe_comparison(kinds, alone, changed, tolerance):
+def _describe_comparison(
+    kinds: Mapping[str, Mapping[str, comparison.Comparison]],
+    alone: Mapping[str, Sequence[str]],
+    changed: Sequence[comparison.ChangedStatus],
+    tolerance: float,
+) -> Iterator[str]:
+    """Yield the comparison as lines of text, from the tables of each kind by name."""
     numbers = {kind: len(tables) for kind, tables in kinds.items()}
     yield (
         f"{sum(numbers.values())} tables in both: {numbers['equal']} equal bit for bit, "
@@ -86,16 +99,16 @@ def _describe_comparison(kinds, alone, changed, tolerance):
     )
     if kinds["rounding"]:
         cells = sum(table.cells for table in kinds["rounding"].values())
-        name, most = max(kinds["rounding"].items(), key=lambda item: item[1].largest)
-        share = f"{_cells(cells)}, {most.largest:.2g} at most"
-        yield f"rounding in {share}: {name}, {_shorten(most.where)}"
+        name, worst = max(kinds["rounding"].items(), key=lambda item: item[1].largest)
+        summary = f"{_count_cells(cells)}, {worst.largest:.2g} at most"
+        yield f"rounding in {summary}: {name}, {_shorten(worst.where)}"
     for name, table in kinds["differs"].items():
-        cells = f"{_cells(table.cells)}, {table.largest:.2g} at most: " if table.cells else ""
-        yield f"different: {name}, {cells}{_shorten(table.where)}"
+        summary = f"{_count_cells(table.cells)}, {table.largest:.2g} at most: "
+        yield f"different: {name}, {summary if table.cells else ''}{_shorten(table.where)}"
     for folder, names in alone.items():
         yield from (f"only in {folder}: {name}" for name in names)
-    for name, was, now in changed[:_SHOWN]:
-        yield f"status of {name}: {was or 'no such number'}, then {now or 'no such number'}"
+    for number, before, after in changed[:_SHOWN]:
+        yield f"status of {number}: {before or 'no such number'}, then {after or 'no such number'}"
     if len(changed) > _SHOWN:
         yield f"and {len(changed) - _SHOWN} more statuses (--json lists all)"
     if kinds["differs"] or any(alone.values()):
@@ -104,10 +117,11 @@ def _describe_comparison(kinds, alone, changed, tolerance):
         yield f"the same within {tolerance:g}, relative" if kinds["rounding"] else "the same"
 
 
-def _cells(number):
+def _count_cells(number: int) -> str:
     return f"{number} cell{'s' if number != 1 else ''}"
 
 
-def _shorten(text):
-    text = " ".join(text.split())  # cells of text may hold line breaks
+def _shorten(text: str) -> str:
+    """Return a text on one line, cut off after 160 characters; cells may hold line breaks."""
+    text = " ".join(text.split())
     return text if len(text) <= 160 else f"{text[:157]}..."

@@ -14,7 +14,7 @@ EXAMPLES = ("private-ensembles gamma -K 11 -m 3 --epsilon 0.1 --Delta 1e-5 --out
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `gamma` takes."""
+    """Add the arguments of `gamma`."""
     parser.add_argument(
         "-K", type=parse_integer, required=True, help="how many teachers, an odd number"
     )
@@ -50,7 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print gamma, and write it to `--out`; return 1 if no certificate was found."""
+    """Print gamma, write it to `--out`, and return the exit status.
+
+    Returns:
+        0 if the certificate holds, else 1; then nothing is written.
+    """
     from private_ensembles.base import files
     from private_ensembles.papers.darrm.mathematics.certificate_file import make_gamma_record
     from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma

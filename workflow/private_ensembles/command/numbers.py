@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
+from typing import TypeVar
+
+Number = TypeVar("Number", int, float)
 
 
 def parse_integer(text: str) -> int:
-    """Return a whole number; `type` of an option. Raises ArgumentTypeError for anything else.
+    """Return a whole number; the `type` of an option.
+
+    Raises:
+        ArgumentTypeError: The text is no whole number.
 
     >>> parse_integer("-7")
     -7
@@ -16,7 +23,10 @@ def parse_integer(text: str) -> int:
 
 
 def parse_real(text: str) -> float:
-    """Return a number; `type` of an option. Raises ArgumentTypeError for anything else.
+    """Return a number; the `type` of an option.
+
+    Raises:
+        ArgumentTypeError: The text is no number.
 
     >>> parse_real("1e-5")
     1e-05
@@ -25,7 +35,10 @@ def parse_real(text: str) -> float:
 
 
 def parse_budget(text: str) -> list[float]:
-    """Return epsilon and delta; `type` of an option. Raises ArgumentTypeError for anything else.
+    """Return epsilon and delta; the `type` of an option.
+
+    Raises:
+        ArgumentTypeError: The text is not two numbers, epsilon >= 0 and delta in [0, 1).
 
     >>> parse_budget("1.5,1e-5")
     [1.5, 1e-05]
@@ -36,8 +49,8 @@ def parse_budget(text: str) -> list[float]:
     return numbers
 
 
-def _read(kind: type, text: str, wanted: str):
-    # Python also reads 1_0, and the digits of every script.
+def _read(kind: Callable[[str], Number], text: str, wanted: str) -> Number:
+    # Python would also read 1_0, and the digits of every script.
     if text.isascii() and "_" not in text:
         try:
             return kind(text)

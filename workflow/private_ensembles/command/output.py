@@ -10,20 +10,31 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from numbers import Real
+from typing import Any
 
 from private_ensembles.base.parameter_names import write_lower_bound, write_upper_bound
 from private_ensembles.base.progress import format_duration
 
+# Work is announced while it runs if it takes longer than the first, and beforehand if it is
+# expected to take longer than the second, in seconds.
 _SHORT, _LONG = 1.0, 15.0
 
 
 class NotPrinted(Exception):
-    """What was asked for is done, but standard output does not take what there is to say."""
+    """The work is done, but standard output does not take what there is to say."""
 
 
 def emit(value: dict | list, text: Iterable[str], *, as_json: bool) -> None:
-    """Print `value` as JSON, or else the lines of `text`; raises NotPrinted as `printing` does."""
+    """Print a report as JSON or as lines of text.
+
+    Args:
+        value: The report for JSON.
+        text: The lines of text.
+        as_json: Whether JSON is printed.
+
+    Raises:
+        NotPrinted: Standard output does not take it, as in `guard_printing`.
+    """
     if as_json:
         shown = json.dumps(to_plain_types(value), indent=2, ensure_ascii=False, allow_nan=False)
     else:
@@ -34,14 +45,17 @@ def emit(value: dict | list, text: Iterable[str], *, as_json: bool) -> None:
 
 @contextlib.contextmanager
 def guard_printing() -> Iterator[None]:
-    """Print within the block what the work has come to; a reader who closes the pipe has seen it.
+    """Print within the block what the work has come to.
 
-    Raises NotPrinted for any other failure, such as a full disk: neither says that the input was
-    bad, and a release has been made and charged.
+    A reader who closes the pipe has seen enough, so that is no error. No failure to print says that
+    the input was bad: a release has been made and charged by then.
+
+    Raises:
+        NotPrinted: Printing fails for another reason, such as a full disk.
     """
     try:
         yield
-        if sys.stdout is not None:  # it is if the shell has closed it
+        if sys.stdout is not None:  # it is None if the shell has closed it
             sys.stdout.flush()
     except BrokenPipeError:
         _discard()
@@ -51,28 +65,28 @@ def guard_printing() -> Iterator[None]:
 
 
 def _discard() -> None:
-    """Send what is still to be printed nowhere, or Python would fail on it again as it ends."""
+    """Discard what is still to be printed, or Python would fail on it again as it ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def print_help(options: argparse.Namespace) -> int:
-    """Print what there is to choose from, where nothing was chosen; 0, the exit status."""
+    """Print the help, because no subcommand was chosen, and return the exit status 0."""
     with guard_printing():
         print(options.help_text(), end="")
     return 0
 
 
 def say(line: str) -> None:
-    """Say on standard error what to know before the work is done; nobody has to listen."""
+    """Print a line to standard error; a failure to print it is ignored."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
 def announce_slow_work(work: str) -> Iterator[None]:
-    """Say in a terminal what is done within the block, once that takes longer than a second."""
+    """Say in a terminal which work is done within the block, if it takes longer than a second."""
     later = threading.Timer(_SHORT, say, [work])
     later.daemon = True
     if is_terminal():
@@ -84,18 +98,18 @@ def announce_slow_work(work: str) -> Iterator[None]:
 
 
 def is_terminal() -> bool:
-    """Return whether somebody reads standard error while the work is done."""
+    """Return whether standard error is a terminal, so that somebody may read it meanwhile."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 def warn_of_duration(seconds: float) -> None:
-    """Say on standard error that work takes long, before it starts; nothing of less than 15 s."""
+    """Say on standard error, before work starts, how long it takes, if that is 15 s or more."""
     if seconds >= _LONG:
         say(f"this takes about {format_duration(seconds)} of one core")
 
 
-def to_plain_types(value):
-    """Return plain types for JSON: infinities as "inf", NaN (nothing is known) as null.
+def to_plain_types(value: Any) -> Any:
+    """Return a value in plain types for JSON: infinities as "inf", NaN (nothing is known) as null.
 
     >>> to_plain_types({"epsilon": math.inf, "shown": (1, math.nan)})
     {'epsilon': 'inf', 'shown': [1, None]}
@@ -111,8 +125,8 @@ def to_plain_types(value):
     return value
 
 
-def format_upper_bound(value: Real) -> str:
-    """Write a number >= 0 to five digits, rounded up.
+def format_upper_bound(value: float) -> str:
+    """Return a number >= 0 as text of five digits, rounded up.
 
     >>> format_upper_bound(1.0000000000020073), format_upper_bound(0), format_upper_bound(math.inf)
     ('1.0001', '0', 'inf')
@@ -120,8 +134,8 @@ def format_upper_bound(value: Real) -> str:
     return write_upper_bound(value) if math.isfinite(value) else "inf"
 
 
-def format_lower_bound(value: Real) -> str:
-    """Write a number >= 0 to five digits, rounded down.
+def format_lower_bound(value: float) -> str:
+    """Return a number >= 0 as text of five digits, rounded down.
 
     >>> format_lower_bound(0.9999999999979928)
     '0.99999'

@@ -16,7 +16,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `plan` takes."""
+    """Add the arguments of `plan`."""
     planner_options.add_ensemble(parser)
     planner_options.add_budget(parser)
     planner_options.add_protection(parser, shards="disjoint")
@@ -38,47 +38,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the ranking; return 1 if no mechanism applies."""
+    """Print the ranking and return the exit status.
+
+    Returns:
+        0 if a mechanism applies, else 1.
+    """
     from private_ensembles.labels.planner import planning, ranking
     from private_ensembles.release import expectation
 
     labels = options.queries if options.labels is None else options.labels
     options.classes = votes_options.count_classes(options)
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
-    chosen = planner_options.build_planner_settings(
+    settings = planner_options.build_planner_settings(
         options, queries=options.queries, labels=labels, **sizes
     )
     protection = planner_options.protection_of(options)
     secure = options.noise == "secure"
     stated = {"absent": options.absent, "most_ones": options.most_ones, "reach": protection.reach}
-    task = planning.build_task(chosen, options.epsilon, options.delta, secure=secure, **stated)
+    task = planning.build_task(settings, options.epsilon, options.delta, secure=secure, **stated)
     warn_of_duration(ranking.estimate_seconds(task))
-    plans = planning.rank_on_profile(task, chosen["mechanisms"], options.seed)
+    plans = planning.rank_on_profile(task, settings["mechanisms"], options.seed)
     applies = plans[0].refusal is None
     rows = planning.plan_rows(task, plans)
-    profile = chosen["profile"]
-    called = name_profile(profile)
-    text = votes_options.profile_text(options, profile) + ranking_text(rows, protection, called)
+    profile = settings["profile"]
+    profile_name = name_profile(profile)
+    text = votes_options.profile_text(options, profile)
+    text += ranking_text(rows, protection, profile_name)
     expected = None
     if applies:
-        of_best = expectation.expect_labels(task, plans[0], options.seed)
-        text += of_best.summary_lines()
-        text += [f"warning: {caution}" for caution in of_best.cautions()]
-        expected = of_best.report()
-    said = {"absent": True} if options.absent else {}
+        best = expectation.expect_labels(task, plans[0], options.seed)
+        text += best.summary_lines()
+        text += [f"warning: {caution}" for caution in best.cautions()]
+        expected = best.report()
+    ballots: dict[str, object] = {"absent": True} if options.absent else {}
     if task.wanted.most_ones is not None:
-        said["most_ones"] = task.wanted.most_ones
+        ballots["most_ones"] = task.wanted.most_ones
     facts = {name: getattr(protection, name) for name in ("shards", "unit", "reach")}
-    report = {"noise": options.noise, **facts, **said, "plans": rows, "profile": profile}
-    report |= {"profile_is": called, "expectation": expected}
+    report = {"noise": options.noise, **facts, **ballots, "plans": rows, "profile": profile}
+    report |= {"profile_is": profile_name, "expectation": expected}
     emit(report, text, as_json=options.json)
     return 0 if applies else 1
 
 
 def ranking_text(rows: list[dict], protection: Protection, profile: str) -> list[str]:
-    """Return rows of `planning.plan_rows` as lines of text, the best first.
+    """Return a ranking as lines of text; mechanisms refused for the same reason share a line.
 
-    profile: what it is called. Mechanisms that do not apply for the same reason share a line.
+    Args:
+        rows: The rows of `planning.plan_rows`, the best first.
+        protection: Who is protected.
+        profile: What the profile is called.
     """
     first = rows[0]
     reach = protection.reach

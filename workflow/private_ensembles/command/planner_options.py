@@ -1,8 +1,9 @@
-"""What `plan` and `release` need to know about an ensemble: the planner's settings as options."""
+"""What `plan`, `release` and `session` ask about an ensemble: the planner's settings as options."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from private_ensembles.base import checks
 from private_ensembles.command import votes_options
@@ -14,9 +15,12 @@ from private_ensembles.labels.task import PRIVACY_MODELS, Protection, protection
 
 
 def add_ensemble(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Add who votes, and on what.
+    """Add the options that say who votes, and on what.
 
-    required: whether parsing asks for the number of teachers; a release does, having seen the file.
+    Args:
+        parser: The parser that gets the options.
+        required: Whether parsing asks for the number of teachers. A release asks for it later,
+            when it has seen the file.
     """
     privacy = defaults.PRIVACY
     ensemble = parser.add_argument_group("ensemble", "who votes, and on what")
@@ -55,10 +59,10 @@ def add_ensemble(parser: argparse.ArgumentParser, *, required: bool = True) -> N
 
 
 def add_budget(parser: argparse.ArgumentParser) -> None:
-    """Add what all labels may cost."""
+    """Add the options that say what all labels may cost."""
     budget = parser.add_argument_group("budget", "what the labels may cost")
-    said = "what they may cost, all together", "the delta of that cost"
-    for (name, value), words in zip(defaults.BUDGET.items(), said, strict=True):
+    meanings = "what they may cost, all together", "the delta of that cost"
+    for (name, value), words in zip(defaults.BUDGET.items(), meanings, strict=True):
         budget.add_argument(
             f"--{name}",
             type=parse_real,
@@ -69,13 +73,15 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
 
 
 def add_protection(parser: argparse.ArgumentParser, *, shards: str | None = None) -> None:
-    """Add the facts on which the promise rests.
+    """Add the options that say whom the labels protect.
 
-    shards: what is taken for granted; None: where labels are released, it must be stated.
+    Args:
+        parser: The parser that gets the options.
+        shards: The default of `--shards`. With None it must be stated where labels are released.
     """
     privacy = defaults.PRIVACY
-    who = "whom the labels protect: facts that nothing in the votes shows"
-    model = parser.add_argument_group("protection", who)
+    description = "whom the labels protect: facts that nothing in the votes shows"
+    model = parser.add_argument_group("protection", description)
     model.add_argument(
         "--shards",
         choices=tuple(PRIVACY_MODELS),
@@ -102,10 +108,10 @@ def add_protection(parser: argparse.ArgumentParser, *, shards: str | None = None
 
 
 def add_profile(parser: argparse.ArgumentParser) -> None:
-    """Add how the teachers are expected to agree, and which mechanisms are considered."""
-    profile = defaults.ASSUMED_PROFILE
-    agree = "how the teachers agree, by which the mechanism is chosen: from public data alone"
-    stated = parser.add_argument_group("profile", agree)
+    """Add the options that say how the teachers agree and which mechanisms are considered."""
+    profile: dict[str, Any] = defaults.ASSUMED_PROFILE
+    description = "how the teachers agree, by which the mechanism is chosen: from public data alone"
+    stated = parser.add_argument_group("profile", description)
     stated.add_argument(
         "--profile-from",
         metavar="FILE",
@@ -162,7 +168,7 @@ def add_profile(parser: argparse.ArgumentParser) -> None:
 
 
 def add_noise(group: TakesOptions, *, seed: str) -> None:
-    """Add which noise is drawn; seed: what the option of this name does, in words."""
+    """Add the options that say which noise is drawn; `seed` says what `--seed` is for."""
     group.add_argument(
         "--noise",
         choices=("secure", "reproducible"),
@@ -176,7 +182,7 @@ def add_noise(group: TakesOptions, *, seed: str) -> None:
 
 
 def add_anyway(group: TakesOptions) -> None:
-    """Add the leave to go on where a release would otherwise stop."""
+    """Add the option that lets a release go on where it would otherwise stop."""
     group.add_argument(
         "--anyway",
         action="store_true",
@@ -187,7 +193,12 @@ def add_anyway(group: TakesOptions) -> None:
 def build_planner_settings(options: argparse.Namespace, **sizes: int) -> dict:
     """Return the section `planner` that the options describe.
 
-    sizes: teachers, n_classes, queries, labels. Raises ValueError for an unknown mechanism.
+    Args:
+        options: What was parsed.
+        **sizes: The keys teachers, n_classes, queries and labels.
+
+    Raises:
+        ValueError: A mechanism is unknown.
     """
     offered = registry.offered_mechanisms()
     for name in options.mechanism or ():
@@ -204,7 +215,11 @@ def build_planner_settings(options: argparse.Namespace, **sizes: int) -> dict:
 
 
 def protection_of(options: argparse.Namespace) -> Protection:
-    """Return who is protected; ValueError if that must be stated, for a release, and is not."""
+    """Return who is protected.
+
+    Raises:
+        ValueError: Labels are to be released and `--shards` was not stated.
+    """
     stated = options.shards, options.unit, options.reach, options.adjacency
     try:
         return protection_from_options(*stated, secure=options.noise == "secure")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from private_ensembles import docs_address
 from private_ensembles.base.parameter_names import write_lower_bound
@@ -19,6 +21,9 @@ from private_ensembles.command.output import (
 from private_ensembles.labels.assumed_profile import name_profile
 from private_ensembles.labels.task import Protection
 
+if TYPE_CHECKING:  # --help releases nothing
+    from private_ensembles.release import transaction
+
 EXAMPLES = (
     "private-ensembles release votes.csv --teachers 25 --classes 3 --epsilon 2 --delta 1e-5"
     " --shards disjoint",
@@ -27,7 +32,7 @@ RESULTS = Path("results/own")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `release` takes."""
+    """Add the arguments of `release`."""
     parser.add_argument("votes", metavar="VOTES", help=votes_options.FILE)
     planner_options.add_ensemble(parser, required=False)
     planner_options.add_budget(parser)
@@ -97,16 +102,16 @@ def run(options: argparse.Namespace) -> int:
         already_spent_option="--already-spent ",
     )
     protection = planner_options.protection_of(options)
-    place = transaction.OutputFolder(options.out / ("release" if request.secure else "rehearsal"))
-    transaction.check_permission(request, place)  # before any work
+    folder = transaction.OutputFolder(options.out / ("release" if request.secure else "rehearsal"))
+    transaction.check_permission(request, folder)  # this comes before any work
     pool = votes_options.read_pool(options, seed=None if request.secure else options.seed)
     votes = pool.votes
     sizes = {"teachers": votes.n_teachers, "n_classes": votes.n_classes}
-    chosen = planner_options.build_planner_settings(
+    settings = planner_options.build_planner_settings(
         options, queries=votes.n_queries, labels=votes.n_queries, **sizes
     )
     application = own_votes.plan_for(
-        votes, chosen, budget, protection, options.seed, announce_seconds=warn_of_duration
+        votes, settings, budget, protection, options.seed, announce_seconds=warn_of_duration
     )
     expectation.announce_and_check(
         application.expectation,
@@ -116,11 +121,11 @@ def run(options: argparse.Namespace) -> int:
         say=say,
     )
     rows, row = own_votes.public_rows(application), own_votes.chosen_row(application)
-    others = {"mechanisms.csv": lambda path: write_csv(path, rows)}
+    other_files = {"mechanisms.csv": lambda path: write_csv(path, rows)}
 
-    def summarize(labels: transaction.Labels) -> tuple[dict, list[str]]:
-        """Return what is printed, as JSON and as text: before anything is charged."""
-        files = release_files.paths_of(labels, others)
+    def summarize(labels: transaction.Labels) -> tuple[dict[str, Any], list[str]]:
+        """Return what is printed, as JSON and as text; it is made before anything is charged."""
+        files = release_files.paths_of(labels, other_files)
         report = {
             "mechanism": application.chosen.mechanism,
             "parameters": row["parameters"],
@@ -128,30 +133,30 @@ def run(options: argparse.Namespace) -> int:
             "delta": options.delta,
             "asked": own_votes.public_facts(application)
             | {"answered": describe_order(options.answer)},
-            "profile": chosen["profile"],
-            "profile_is": name_profile(chosen["profile"]),
+            "profile": settings["profile"],
+            "profile_is": name_profile(settings["profile"]),
             "expectation": application.expectation.report(),
             "files": {Path(name).stem: str(path) for name, path in files.items()},
             "all_releases": None if labels.total is None else asdict(labels.total),
             "left_of_total_budget": labels.remaining_budget,
             "if_planned_together": None if labels.joint is None else asdict(labels.joint),
         }
-        text = votes_options.profile_text(options, chosen["profile"])
+        text = votes_options.profile_text(options, settings["profile"])
         return report, [*text, *_text(report, labels)]
 
-    # A release at the same time waits here, and is then asked about what was drawn before.
-    with hold_lock(place.lock):
+    # A second release at the same time waits here, and then sees what the first has charged.
+    with hold_lock(folder.lock):
         labels = own_votes.charge_and_release(
             application,
             pool,
             options.seed,
             request,
-            place,
+            folder,
             summarize=summarize,
             anyway=options.anyway,
         )
         try:
-            release_files.write_release(labels, others)
+            release_files.write_release(labels, other_files)
         except OSError as error:
             remedy = "the labels are charged, and the same command puts them in place"
             raise OSError(f"{describe(error)}: {remedy}") from None
@@ -160,8 +165,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _configuration(options: argparse.Namespace, budget: dict) -> dict:
-    """What is asked for, by the workflow's keys: the same request is the same in both."""
+def _configuration(options: argparse.Namespace, budget: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the request by the workflow's keys, so that it is the same request in both."""
     return {
         **budget,
         "n_classes": options.classes,
@@ -178,21 +183,23 @@ def _configuration(options: argparse.Namespace, budget: dict) -> dict:
     }
 
 
-def _text(report: dict, labels) -> list[str]:
+def _text(report: dict, labels: transaction.Labels) -> list[str]:
+    """Return the report of a release as lines of text."""
     from private_ensembles.release.pool import FIRST, describe_order
 
-    lines, asked = [] if labels.note is None else [labels.note], report["asked"]
-    protection = Protection(asked["shards"], asked["unit"], asked["reach"])
-    usual = asked["wanted"] == asked["queries"] and asked["answered"] == describe_order(FIRST)
-    order = "" if usual else f"; {asked['answered']}"
-    absent = " (some may be absent)" if asked.get("absent") else ""
-    if "most_ones" in asked:
-        absent += f" (each votes 1 on {asked['most_ones']} at most)"
+    lines, facts = [] if labels.note is None else [labels.note], report["asked"]
+    protection = Protection(facts["shards"], facts["unit"], facts["reach"])
+    usual = facts["wanted"] == facts["queries"] and facts["answered"] == describe_order(FIRST)
+    order = "" if usual else f"; {facts['answered']}"
+    ballots = " (some may be absent)" if facts.get("absent") else ""
+    if "most_ones" in facts:
+        ballots += f" (each votes 1 on {facts['most_ones']} at most)"
+    epsilon = format_upper_bound(report["epsilon"])
     lines += [
-        f"{report['mechanism']} ({report['parameters']}): {asked['wanted']} labels wanted of "
-        f"{asked['queries']} queries, {asked['teachers']} teachers{absent}, "
-        f"{asked['classes']} classes",
-        f"cost of all labels: epsilon = {format_upper_bound(report['epsilon'])} at delta = {report['delta']:g}, "
+        f"{report['mechanism']} ({report['parameters']}): {facts['wanted']} labels wanted of "
+        f"{facts['queries']} queries, {facts['teachers']} teachers{ballots}, "
+        f"{facts['classes']} classes",
+        f"cost of all labels: epsilon = {epsilon} at delta = {report['delta']:g}, "
         f"for {protection.description}",
         f"labels: {report['files']['labels']}{order}",
     ]

@@ -25,7 +25,7 @@ from private_ensembles.labels.task import (
     private_teacher_budget,
 )
 
-# Of batches that `status` prints, the last ones.
+# `status` prints so many batches, the last ones.
 _SHOWN = 20
 EXAMPLES = (
     "private-ensembles session create ward.session --teachers 40 --classes 7 --labels 200"
@@ -34,20 +34,23 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `session` takes: a step, and what this step takes."""
+    """Add a subcommand for each step of a session, and the arguments of each.
+
+    The first line of a function that adds a step's arguments is what the help says of the step.
+    """
     parser.set_defaults(act=print_help)
     steps = parser.add_subparsers(metavar="STEP")
-    for add in (_create, _release, _status, _export, _extend):
-        name, summary = add.__name__.lstrip("_"), add.__doc__.partition("\n")[0]
-        own = steps.add_parser(name, help=summary, description=summary, allow_abbrev=False)
-        own.add_argument("session", metavar="SESSION", type=Path, help="its file")
-        add(own)
-        own.add_argument("--json", action="store_true", help="print JSON, for programs")
-        own.set_defaults(help_text=own.format_help, work=own.description)
+    for add_step in (_create, _release, _status, _export, _extend):
+        name, summary = add_step.__name__.lstrip("_"), (add_step.__doc__ or "").partition("\n")[0]
+        step = steps.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        step.add_argument("session", metavar="SESSION", type=Path, help="its file")
+        add_step(step)
+        step.add_argument("--json", action="store_true", help="print JSON, for programs")
+        step.set_defaults(help_text=step.format_help, work=step.description)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Take the step that was asked for; without one, print which there are."""
+    """Take the step that was asked for, or print the help if none was; return the exit status."""
     return options.act(options)
 
 
@@ -99,9 +102,10 @@ def _release(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="where the labels are written; default SESSION.KEY.csv",
     )
-    _head(parser)
+    _add_head(parser)
     votes_options.add_reading(parser, "VOTES, unless the session has stated it,")
-    parser.set_defaults(act=release, first_class=None)  # said by the session, if not by the batch
+    # Unless the batch states its first class, it is that of the session.
+    parser.set_defaults(act=release, first_class=None)
 
 
 def _status(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +116,7 @@ def _status(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also print how many labels would have been right with other caps",
     )
-    _head(parser)
+    _add_head(parser)
     parser.set_defaults(act=status)
 
 
@@ -121,7 +125,7 @@ def _export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FOLDER", help="where the files are written"
     )
-    _head(parser)
+    _add_head(parser)
     parser.set_defaults(act=export)
 
 
@@ -147,11 +151,12 @@ def _extend(parser: argparse.ArgumentParser) -> None:
         help="allow it, if the session then costs no more than this; left out: only say what it "
         "would cost",
     )
-    _head(parser)
+    _add_head(parser)
     parser.set_defaults(act=extend)
 
 
-def _head(parser: argparse.ArgumentParser) -> None:
+def _add_head(parser: argparse.ArgumentParser) -> None:
+    """Add the option by which an older copy of the file is refused."""
     parser.add_argument(
         "--head",
         help="a head that an earlier step printed, and that was kept elsewhere: an older copy of "
@@ -160,7 +165,11 @@ def _head(parser: argparse.ArgumentParser) -> None:
 
 
 def create(options: argparse.Namespace) -> int:
-    """Plan, make the file, and say what other caps would give."""
+    """Plan a session, make its file, and print it with what other caps would give.
+
+    Returns:
+        The exit status, 0.
+    """
     from private_ensembles.labels.planner import planning, ranking
     from private_ensembles.release import (
         expectation,
@@ -178,17 +187,14 @@ def create(options: argparse.Namespace) -> int:
     protection = planner_options.protection_of(options)
     options.classes = votes_options.count_classes(options)
     sizes = {"teachers": options.teachers, "n_classes": options.classes}
-    chosen = planner_options.build_planner_settings(
+    settings = planner_options.build_planner_settings(
         options, queries=queries, labels=options.labels, **sizes
     )
     budget, secure = Budget(options.epsilon, options.delta), options.noise == "secure"
     private = private_teacher_budget(options.teacher_epsilon, options.teacher_delta)
-    said = {"absent": options.absent, "reach": protection.reach}
-    warn_of_duration(
-        ranking.estimate_seconds(
-            planning.build_task(chosen, *astuple(budget), secure=secure, **said)
-        )
-    )
+    stated = {"absent": options.absent, "reach": protection.reach}
+    task = planning.build_task(settings, *astuple(budget), secure=secure, **stated)
+    warn_of_duration(ranking.estimate_seconds(task))
     check_new(options.session)
     names = pool.names_of(
         options.classes, options.class_names, options.first_class, options.id_column
@@ -199,7 +205,7 @@ def create(options: argparse.Namespace) -> int:
         Wanted(options.labels, queries),
         protection,
         mechanisms=options.mechanism,
-        profile=chosen["profile"],
+        profile=settings["profile"],
         rehearsal=None if secure else Rehearsal(options.seed),
     )
     expected = session_plan.expect_session_labels(plan)
@@ -210,14 +216,22 @@ def create(options: argparse.Namespace) -> int:
     with session:
         report = session_export.status(session)
         caps = session_plan.compare_caps(session.plan)
-    text = votes_options.profile_text(options, chosen["profile"]) + _text(report, options.session)
+    text = votes_options.profile_text(options, settings["profile"]) + _text(report, options.session)
     report |= {"caps": caps, "expectation": expected.report()}
     emit(report, [*text, *_caps_text(caps)], as_json=options.json)
     return 0
 
 
 def release(options: argparse.Namespace) -> int:
-    """Release a batch, or show again what was released, and write its labels."""
+    """Release a batch, or show again what was released, and write its labels.
+
+    Returns:
+        The exit status, 0.
+
+    Raises:
+        ValueError: The key or the votes are refused.
+        OSError: The labels are charged but cannot be written; the message says how to write them.
+    """
     from private_ensembles.base.files import describe
     from private_ensembles.release import session_export
     from private_ensembles.release.ledger_file import files_of
@@ -256,16 +270,16 @@ def release(options: argparse.Namespace) -> int:
 
 
 def status(options: argparse.Namespace) -> int:
-    """Check the file and print what it holds."""
+    """Check the file, print what it holds, and return the exit status 0."""
     from private_ensembles.release import session_export, session_plan
     from private_ensembles.release.record import Record
     from private_ensembles.release.session import Session
 
-    if (known := Record.read_verified(options.session, options.head)) is not None:
+    if (record := Record.read_verified(options.session, options.head)) is not None:
         if options.curve or options.caps:
             raise ValueError(f"{options.session}: of releases: has neither --curve nor --caps")
-        report = session_export.status_of_releases(known)
-        text = _text_of_releases(report, options.session, rows := session_export.batch_rows(known))
+        report, rows = session_export.status_of_releases(record), session_export.batch_rows(record)
+        text = _text_of_releases(report, options.session, rows)
         emit(report | {"releases": rows}, text, as_json=options.json)
         return 0
     with Session.open(options.session, head=options.head, write=False) as session:
@@ -284,13 +298,13 @@ def status(options: argparse.Namespace) -> int:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Write what may be published."""
+    """Write what may be published, print the files' names, and return the exit status 0."""
     from private_ensembles.release import session_export
     from private_ensembles.release.record import Record
     from private_ensembles.release.session import Session
 
-    if (known := Record.read_verified(options.session, options.head)) is not None:
-        files = session_export.export(known, options.out)
+    if (record := Record.read_verified(options.session, options.head)) is not None:
+        files = session_export.export(record, options.out)
     else:
         with Session.open(options.session, head=options.head, write=False) as session:
             files = session_export.export(session, options.out)
@@ -300,7 +314,7 @@ def export(options: argparse.Namespace) -> int:
 
 
 def extend(options: argparse.Namespace) -> int:
-    """Say what a larger cap costs, and take it if that is allowed."""
+    """Print what a larger cap costs, take it if that is allowed, and return the exit status 0."""
     from private_ensembles.release.session import Session
 
     with Session.open(options.session, head=options.head) as session:
@@ -311,8 +325,9 @@ def extend(options: argparse.Namespace) -> int:
     done = options.epsilon is not None
     report = {"labels": options.labels, "epsilon": cost.epsilon, "delta": cost.delta}
     report |= {"extended": done, "head": head}
+    epsilon, delta = format_upper_bound(cost.epsilon), format_upper_bound(cost.delta)
     costs = (
-        f"{options.labels} labels cost at most {format_upper_bound(cost.epsilon)} at delta = {format_upper_bound(cost.delta)}, "
+        f"{options.labels} labels cost at most {epsilon} at delta = {delta}, "
         "if nobody decided on it by labels that were seen"
     )
     text = [costs, f"head: {head}"] if done else [f"{costs}; allow it with --epsilon"]
@@ -321,19 +336,21 @@ def extend(options: argparse.Namespace) -> int:
 
 
 def _text(report: dict, file: Path) -> list[str]:
-    plan, spent, total = report["plan"], report["spent"], report["total"]
+    """Return the status of a session as lines of text."""
+    plan, spent = report["plan"], report["spent"]
+    epsilon, delta = format_upper_bound(spent["epsilon"]), format_upper_bound(spent["delta"])
+    total = format_upper_bound(report["total"]["epsilon"])
     absent = " (some may be absent)" if plan.get("absent") else ""
     lines = [
         f"{file}: {plan['mechanism']} ({plan['parameters']}), {plan['n_teachers']} teachers"
         f"{absent}, {plan['n_classes']} classes, {plan['adjacency']}, {_describe_protection(plan)}",
-        f"labels: {report['labels']} charged in {_batches(report['batches'])}, "
+        f"labels: {report['labels']} charged in {_count_batches(report['batches'])}, "
         f"{report['remaining']} remain",
-        f"spent so far: epsilon = {format_upper_bound(spent['epsilon'])} at delta = {format_upper_bound(spent['delta'])}; "
-        f"in all at most {format_upper_bound(total['epsilon'])}",
+        f"spent so far: epsilon = {epsilon} at delta = {delta}; in all at most {total}",
         f"head: {report['head']}",
     ]
     if report["lost"]:
-        lost = _batches(report["lost"])
+        lost = _count_batches(report["lost"])
         lines.insert(2, f"charged and lost, because the process ended: {lost}")
     if plan["noise"] != "secure":
         lines.append("A REHEARSAL: the noise can be computed from the seed; publish nothing of it")
@@ -341,9 +358,10 @@ def _text(report: dict, file: Path) -> list[str]:
 
 
 def _text_of_releases(report: dict, file: Path, rows: list[dict]) -> list[str]:
+    """Return the status of a file of single releases as lines of text."""
     from private_ensembles.release.record import Total
 
-    lines = [f"{file}: {report['labels']} labels charged in {_releases(len(rows))}"]
+    lines = [f"{file}: {report['labels']} labels charged in {_count_releases(len(rows))}"]
     if report["already_spent"] is not None:
         lines.append(f"spent before: at most {Total(**report['already_spent'])}")
     if report["total"] is not None:
@@ -355,9 +373,12 @@ def _text_of_releases(report: dict, file: Path, rows: list[dict]) -> list[str]:
 
 
 def _table(rows: list[dict]) -> list[str]:
-    """Return the last batches as lines of a table; epsilon as `session_export.batch_rows` has it."""
+    """Return the last batches as lines of a table.
+
+    The rows are those of `session_export.batch_rows`, of whose epsilon an upper bound is shown.
+    """
     heads = ["batch", "time", "queries", "labels", "epsilon"]
-    known = [
+    shown = [
         [
             row["batch"],
             row["time"],
@@ -368,30 +389,31 @@ def _table(rows: list[dict]) -> list[str]:
         + ([] if row["labels_sha256"] else ["lost"])
         for row in rows[-_SHOWN:]
     ]
-    table = [list(map(str, cells)) for cells in ([heads] if rows else []) + known]
+    table = [list(map(str, cells)) for cells in ([heads] if rows else []) + shown]
     widths = [max(map(len, column)) for column in zip(*(cells[:5] for cells in table), strict=True)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(cells, [*widths, 0], strict=False))
         for cells in table
     ]
-    before = len(rows) - _SHOWN
-    return [line.rstrip() for line in lines] + ([f"and {before} before"] if before > 0 else [])
+    hidden = len(rows) - _SHOWN
+    return [line.rstrip() for line in lines] + ([f"and {hidden} before"] if hidden > 0 else [])
 
 
 def _describe_protection(plan: dict) -> str:
-    """Say who is protected, as it was stated."""
+    """Return in words who is protected, as it was stated."""
     return f"protects {Protection(plan['shards'], plan['unit'], plan['reach']).description}"
 
 
-def _batches(number: int) -> str:
+def _count_batches(number: int) -> str:
     return f"{number} batch{'es' * (number != 1)}"
 
 
-def _releases(number: int) -> str:
+def _count_releases(number: int) -> str:
     return f"{number} release{'s' * (number != 1)}"
 
 
 def _caps_text(caps: list[dict]) -> list[str]:
+    """Return what other caps would give as lines of text."""
     return [
         f"a cap of {row['cap']} labels: {row['correct']:.0f} expected right ({row['parameters']})"
         for row in caps

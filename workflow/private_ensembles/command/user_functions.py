@@ -14,24 +14,30 @@ KINDS = ("auto", "probabilities", "sampler")
 
 
 def load(name: str) -> Callable:
-    """Return the function FUNCTION of FILE.py; the file runs, as `python FILE.py` would run it.
+    """Return the function FUNCTION of FILE.py.
 
-    The file can import modules beside it. What it raises becomes one line. Raises ValueError if
-    the name has another form or the file has no such function, and OSError if there is no such
-    file.
+    The file runs as `python FILE.py` would run it, and can import modules beside it. What it raises
+    becomes one line.
+
+    Args:
+        name: FILE.py:FUNCTION.
+
+    Raises:
+        ValueError: The name has another form, the file has no such function, or running it fails.
+        OSError: There is no such file.
     """
     path, colon, function = name.rpartition(":")
     if not colon or not path.endswith(".py") or not function.isidentifier():
         raise ValueError(f"mechanism = {name!r}: must be FILE.py:FUNCTION")
     with open(path, encoding="utf-8"):
-        pass  # a clear error if there is no such file
+        pass  # this gives a clear error if there is no such file
     folder = str(Path(path).resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    # A name of its own, so that no module of the library is taken for it.
+    # The module gets a name of its own, so that no module of the library is taken for it.
     spec = importlib.util.spec_from_file_location(f"audited_{Path(path).stem}", path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look
+    sys.modules[spec.name] = module  # dataclasses look for their module here
     guard_errors(spec.loader.exec_module, path)(module)
     loaded = getattr(module, function, None)
     if not callable(loaded):
@@ -43,10 +49,17 @@ def load(name: str) -> Callable:
 
 
 def kind_of(function: Callable, kind: str = "auto") -> str:
-    """Return what a function of these arguments must be: `probabilities` or `sampler`.
+    """Return what a function is by its arguments: `probabilities` or `sampler`.
 
-    One argument, the counts: probabilities of the labels. Two, the counts and a generator: labels.
-    Raises ValueError for another number of arguments, unless `kind` says what it is.
+    A function of one argument, the counts, returns probabilities of the labels. A function of two,
+    the counts and a generator, draws labels.
+
+    Args:
+        function: The function of the user.
+        kind: One of `KINDS`; anything but ``auto`` is returned as it is.
+
+    Raises:
+        ValueError: The function takes another number of arguments, or its arguments are unknown.
 
     >>> kind_of(lambda counts: counts), kind_of(lambda counts, generator: counts)
     ('probabilities', 'sampler')
@@ -57,25 +70,29 @@ def kind_of(function: Callable, kind: str = "auto") -> str:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         raise ValueError("arguments unknown: say --kind probabilities or --kind sampler") from None
-    needed = [
+    required = [
         parameter
         for parameter in parameters
         if parameter.default is parameter.empty
         and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
-    if len(needed) not in (1, 2):
+    if len(required) not in (1, 2):
         raise ValueError(
-            f"{len(needed)} arguments: must take counts (probabilities), or counts and a generator "
-            "(a sampler)"
+            f"{len(required)} arguments: must take counts (probabilities), or counts and a "
+            "generator (a sampler)"
         )
-    return KINDS[len(needed)]
+    return KINDS[len(required)]
 
 
 def guard_errors(function: Callable, name: str) -> Callable:
     """Return the function with whatever it raises turned into a ValueError of one line.
 
-    That holds for the end of the program, too (sys.exit): nothing has been audited then. What the
-    function prints goes to standard error.
+    A function that ends the program (sys.exit) raises one, too, because nothing has been audited
+    then. What the function prints goes to standard error.
+
+    Args:
+        function: The function of the user.
+        name: What the error calls it.
     """
 
     def call(*arguments):
@@ -96,15 +113,15 @@ def guard_errors(function: Callable, name: str) -> Callable:
 def _redirect_stdout_to_stderr() -> Iterator[None]:
     """Send to standard error what the block, or a program that it starts, prints.
 
-    Standard output is for the audit alone, which may be read by a program.
+    Standard output is for the audit alone, which a program may read.
     """
     with contextlib.ExitStack() as undo:
         with contextlib.suppress(OSError, ValueError, AttributeError):  # standard output is closed
             output = sys.stdout.fileno()
             before = os.dup(output)
             undo.callback(os.close, before)
-            nowhere = sys.stderr is None  # closed by the shell
-            error = os.open(os.devnull, os.O_WRONLY) if nowhere else os.dup(sys.stderr.fileno())
+            closed = sys.stderr is None  # the shell has closed it
+            error = os.open(os.devnull, os.O_WRONLY) if closed else os.dup(sys.stderr.fileno())
             undo.callback(os.close, error)
             os.dup2(error, output)
             undo.callback(os.dup2, before, output)

@@ -15,7 +15,7 @@ EXAMPLES = ("private-ensembles verify gamma.json",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `verify` takes."""
+    """Add the arguments of `verify`."""
     parser.add_argument("files", nargs="+", metavar="FILE.json", help="certificates")
     parser.add_argument(
         "--limit",
@@ -33,24 +33,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the verifier and return its status.
+    """Run the verifier, print what it says, and return its exit status.
 
-    0: it accepts every file. 1: something does not hold. 2: something could not be checked.
-    It runs apart, without this package or any other (`python -I`). Whoever does not trust this
-    package gives a copy of the program that they have read. Raises ValueError if it is not there.
+    The verifier runs apart, without this package or any other (`python -I`). Whoever does not trust
+    this package can give a copy of the program that they have read.
+
+    Returns:
+        0 if it accepts every file, 1 if something does not hold, 2 if something could not be
+        checked.
+
+    Raises:
+        ValueError: The verifier is not there.
+        OSError: A file cannot be read.
     """
     verifier = options.verifier
     if not verifier.is_file():
         raise ValueError(f"{verifier}: is not there; it is verify/verify.py in the repository")
     for file in options.files:
         with open(file, "rb"):
-            pass  # one line that names it, if it cannot be read
-    # A file called -x.json is no option.
+            pass  # if it cannot be read, the error is one line that names it
+    # A file called -x.json must not be taken for an option.
     files = [os.path.join(".", file) if file.startswith("-") else file for file in options.files]
     limit = [] if options.limit is None else ["--limit", str(options.limit)]
     command = [sys.executable, "-I", str(verifier), *limit, *files]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = [*done.stdout.splitlines(), *done.stderr.splitlines()]
-    report = {"verifier": str(verifier), "holds": done.returncode == 0, "lines": lines}
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [*completed.stdout.splitlines(), *completed.stderr.splitlines()]
+    report = {"verifier": str(verifier), "holds": completed.returncode == 0, "lines": lines}
     emit(report, lines, as_json=options.json)
-    return done.returncode
+    return completed.returncode

@@ -1,6 +1,7 @@
-"""How a file of votes is read, which queries are answered, and the profile of public votes.
+"""Options of every subcommand that reads votes, and what they mean.
 
-As options, for every subcommand that reads votes.
+They say how a file of votes is read, which queries are answered, and which public votes a profile
+is fitted to.
 """
 
 from __future__ import annotations
@@ -26,24 +27,24 @@ if TYPE_CHECKING:  # --help reads no votes
     from private_ensembles.labels.votes import Votes
     from private_ensembles.release.pool import Pool
 
-# What the help says a file of votes may be.
+# The help says this of a file of votes.
 FILE = f"a file {formats.list_endings()}; stays private"
 
 
-# What is said of a file, by the names of the workflow's keys and of the reader's arguments.
+# These facts are stated of a file. The workflow's keys and the reader's arguments have these names.
 _READING = ("class_names", "first_class", "id_column", "truth_column", "ignore_columns")
 _READING += ("long_columns", "absent_as")
 
 
 class _AbsentAs(argparse.Action):
-    """Whoever says what an absent vote looks like says that votes may be absent."""
+    """An option that says what an absent vote looks like, and so that votes may be absent."""
 
     def __call__(self, parser, options, value, name=None):
         options.absent_as, options.absent = value, True
 
 
 def add_reading(parser: argparse.ArgumentParser, read: str = "the file of votes") -> None:
-    """Add how a file of votes is read; read: what is, in words."""
+    """Add the options that say how a file of votes is read; `read` names the file in words."""
     files = parser.add_argument_group("reading", f"how {read} is read")
     files.add_argument(
         "--class-names",
@@ -100,7 +101,10 @@ def add_reading(parser: argparse.ArgumentParser, read: str = "the file of votes"
 
 
 def add_most_ones(group: TakesOptions) -> None:
-    """Add how few queries a teacher votes 1 on; a session, which has no such cap, lacks it."""
+    """Add the option that says on how many queries one teacher votes 1 at most.
+
+    A session has no such cap, so it lacks the option.
+    """
     group.add_argument(
         "--most-ones",
         type=parse_integer,
@@ -111,7 +115,7 @@ def add_most_ones(group: TakesOptions) -> None:
 
 
 def add_answer(group: TakesOptions) -> None:
-    """Add which queries are answered."""
+    """Add the option that says which queries are answered."""
     group.add_argument(
         "--answer",
         default="first",
@@ -124,18 +128,33 @@ def add_answer(group: TakesOptions) -> None:
 def read_votes(
     options: argparse.Namespace, path: str | Path, classes: int | None, **stated: object
 ) -> Votes:
-    """Return the votes of a file; stated, ValueError: as `release.files.votes_reader.read_own_votes`."""
+    """Return the votes of a file.
+
+    Args:
+        options: What was parsed.
+        path: The file.
+        classes: The number of classes.
+        **stated: Arguments of `release.files.votes_reader.read_own_votes` that go before the
+            options.
+
+    Raises:
+        ValueError: The file is not what was stated, as in `read_own_votes`.
+    """
     from private_ensembles.release.files.votes_reader import read_own_votes
 
-    said = {name: getattr(options, name) for name in _READING} | {"kind": options.votes_kind}
-    return read_own_votes(path, **{**said, "n_classes": classes, **stated})
+    arguments = {name: getattr(options, name) for name in _READING} | {"kind": options.votes_kind}
+    return read_own_votes(path, **{**arguments, "n_classes": classes, **stated})
 
 
 def read_pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
     """Return the votes to be released, in the order in which their queries are answered.
 
-    seed: of a rehearsal, None for the operating system's entropy. Raises ValueError as `read` and
-    `release.pool.pool_of` do.
+    Args:
+        options: What was parsed.
+        seed: The seed of a rehearsal; None for the operating system's entropy.
+
+    Raises:
+        ValueError: As in `read_votes` and `release.pool.pool_of`.
     """
     from private_ensembles.release.pool import pool_of
 
@@ -147,7 +166,11 @@ def read_pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
 
 
 def count_classes(options: argparse.Namespace) -> int | None:
-    """Return the number of classes: stated, or that of the names; ValueError if they differ."""
+    """Return the number of classes that is stated, or the number of their names.
+
+    Raises:
+        ValueError: Neither is stated, or they differ.
+    """
     from private_ensembles.release.class_names import read_class_names
 
     if options.class_names is None:
@@ -161,17 +184,21 @@ def count_classes(options: argparse.Namespace) -> int | None:
 
 
 def collect_file_facts(options: argparse.Namespace) -> dict[str, object]:
-    """Return what is stated of the file, by the workflow's keys (`release.pool.collect_file_facts`)."""
+    """Return what is stated of the file, by the workflow's keys.
+
+    The workflow has the same from `release.pool.collect_file_facts`.
+    """
     keys = ("votes_kind", *_READING, "answer", "absent", "most_ones")
-    known = {key: getattr(options, key) for key in keys}
-    return known | {"n_teachers": options.teachers}
+    facts = {key: getattr(options, key) for key in keys}
+    return facts | {"n_teachers": options.teachers}
 
 
 def read_profile(options: argparse.Namespace) -> dict:
     """Return the profile: stated, or fitted to public votes (`labels.profile_fit`).
 
-    Raises ValueError for both at once, for the file of the votes that are to be released, and for
-    votes without enough labels.
+    Raises:
+        ValueError: Both are given, the file is that of the votes to be released, or its votes have
+            too few labels.
     """
     stated = {key: getattr(options, key) for key in defaults.ASSUMED_PROFILE}
     file = getattr(options, "profile_from", None)
@@ -179,9 +206,10 @@ def read_profile(options: argparse.Namespace) -> dict:
         return stated
     from private_ensembles.labels.profile_fit import fit_profile
 
-    if {
-        key: tuple(v) if isinstance(v, list) else v for key, v in stated.items()
-    } != defaults.ASSUMED_PROFILE:
+    as_tuples = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in stated.items()
+    }
+    if as_tuples != defaults.ASSUMED_PROFILE:
         raise ValueError(
             f"profile_from = {file!r}: must be given alone, "
             "without --easy-share, --easy, --hard, --confusion, --absent-share"
@@ -195,7 +223,9 @@ def read_profile(options: argparse.Namespace) -> dict:
         stated = {"absent": False, "absent_as": None, "public": True}
         votes = read_votes(options, file, count_classes(options), **stated)
     except ValueError:
-        if not options.absent:  # they are public, so that what they lack may decide
+        # Absent votes are read only if the file cannot be read without them. The votes are public,
+        # so what they lack may decide.
+        if not options.absent:
             raise
         votes = read_votes(options, file, count_classes(options), absent=True, public=True)
     teachers = votes.n_teachers if votes.absent else None
@@ -207,15 +237,25 @@ def read_profile(options: argparse.Namespace) -> dict:
 
 
 def profile_text(options: argparse.Namespace, fitted: dict) -> list[str]:
-    """Return in a line what `profile` was fitted to, and how to state it; nothing without it."""
+    """Return a line that says which file the profile was fitted to, and how to state the profile.
+
+    Args:
+        options: What was parsed.
+        fitted: The profile.
+
+    Returns:
+        One line, or none if the profile was not fitted.
+    """
     file = getattr(options, "profile_from", None)
     if file is None:
         return []
     usual = {"commonest": None, "absent_share": 0}
-    known = {key: value for key, value in fitted.items() if (key, value) not in usual.items()}
-    words = {key: v if isinstance(v, tuple) else (v,) for key, v in known.items()}
+    unusual = {key: value for key, value in fitted.items() if (key, value) not in usual.items()}
+    numbers = {
+        key: value if isinstance(value, tuple) else (value,) for key, value in unusual.items()
+    }
     stated = " ".join(
         f"--{key.replace('_', '-')} {' '.join(f'{value:g}' for value in values)}"
-        for key, values in words.items()
+        for key, values in numbers.items()
     )
     return [f"profile computed from votes on data that you say are public, {file}: {stated}"]

@@ -1,5 +1,5 @@
 """A job and its settings: config.yaml as models, names of files, fingerprints, announcements.
 
-`check` reads config.yaml, `configuration` is the whole, `schema` the JSON schema. Knows no page.
-May import `papers` and `release`.
+`check` checks config.yaml, `configuration` holds the model of all of it, and `schema` makes the
+JSON schema. This package knows no page. It may import `papers` and `release`.
 """

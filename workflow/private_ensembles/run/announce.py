@@ -11,7 +11,7 @@ from typing import Any
 
 from private_ensembles.papers.all import ALL
 
-# What the longer jobs do; the singular and the plural of what they make.
+# For each rule of longer jobs: what they do, and the singular and plural of what they make.
 _WORK = {
     "download_data": ("download", "file", "files"),
     "prepare_dataset": ("prepare", "data set", "data sets"),
@@ -37,9 +37,11 @@ _DATA = {
 
 
 def describe_start(jobs: Iterable, config: Mapping) -> str:
-    """Return what a run is about to do, in two lines.
+    """Return two lines on what a run is about to do.
 
-    jobs: Snakemake's, all that will run. config: the checked configuration.
+    Args:
+        jobs: All of Snakemake's jobs that will run.
+        config: The checked configuration.
     """
     counts = Counter(job.rule.name for job in jobs)
     votes, session = config["own"]["votes"], config["own"]["session"]
@@ -56,7 +58,7 @@ def describe_start(jobs: Iterable, config: Mapping) -> str:
         if number := counts.pop(rule, 0):
             work.append(f"{verb} {number} {singular if number == 1 else plural}")
     for rule in ("all", "default", "report"):
-        counts.pop(rule, None)  # it only represents others and runs nothing
+        counts.pop(rule, None)  # such a rule only gathers what others make
     if (rest := counts.total()) and work:
         work.append(f"{rest} shorter jobs (tables, figures, checks)")
     elif rest:
@@ -72,25 +74,34 @@ def _join_with_and(parts: list[str]) -> str:
 
 
 def list_requested_files(dag: Any) -> list[str]:
-    """Return the files that a run was asked for, by name or as what a named rule gathers.
+    """Return the files that a run was asked for, sorted: by name, or as what a named rule gathers.
 
-    dag: Snakemake's.
+    Args:
+        dag: Snakemake's graph of jobs.
     """
-    asked = []
+    requested = []
     for job in dag.targetjobs:
         by_name = [file for file in job.output if file in dag.targetfiles]
-        asked += by_name or list(job.output) or list(job.input)
-    return sorted(asked)
+        requested += by_name or list(job.output) or list(job.input)
+    return sorted(requested)
 
 
 def describe_end(
     page: str, comparison: str | Path, *, requested: Sequence[str], since: float, data: str
 ) -> str | None:
-    """Return what came of a run and where it is, in three lines at most; None if nothing is there.
+    """Return what came of a run and where it is.
 
-    page: where a whole run ends. checked: the comparison with the printed numbers; counted if this
-    run made it. asked: the files that the run was asked for; without the page among them, they are
-    what came of it. since: when the run started, as `time.time`. data: of the configuration.
+    Args:
+        page: Where a whole run ends.
+        comparison: The file that compares with the printed numbers; it is counted if this run made
+            it.
+        requested: The files that the run was asked for. If the page is not among them, they are
+            what came of the run.
+        since: When the run started, as in `time.time`.
+        data: The key `data` of the configuration.
+
+    Returns:
+        Three lines at most, or None if none of the files is there.
     """
     made = [Path(name).resolve() for name in requested if Path(name).is_file()]
     if not made:
@@ -107,11 +118,12 @@ def describe_end(
         verdicts = ", ".join(
             f"{number} {status.replace('_', ' ')}" for status, number in counts.most_common()
         )
-        more = "--config data=paper" if data != "paper" else "data that are private or not at hand"
-        needs = f"; {rest} were not run and need {more}" if rest else ""
-        lines.append(f"{counts.total()} printed numbers compared: {verdicts or 'none'}{needs}.")
+        need = "--config data=paper" if data != "paper" else "data that are private or not at hand"
+        not_run = f"; {rest} were not run and need {need}" if rest else ""
+        lines.append(f"{counts.total()} printed numbers compared: {verdicts or 'none'}{not_run}.")
     if page in requested:
-        what = "Labels" if page.endswith(".csv") else "Open the report"  # of a batch of a session
+        # A batch of a session ends with its labels, and has no page.
+        what = "Labels" if page.endswith(".csv") else "Open the report"
         where = str(Path(page).resolve())
     elif len(made) == 1:
         what, where = "Result", str(made[0])
@@ -122,6 +134,6 @@ def describe_end(
 
 
 def say(text: str | None) -> None:
-    """Print a text to the terminal's error stream, as Snakemake does with its own."""
+    """Print a text to standard error, as Snakemake does with its own; nothing if it is None."""
     if text is not None:
         print(text, file=sys.stderr, flush=True)

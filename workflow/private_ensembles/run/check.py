@@ -1,8 +1,8 @@
 """Check the configuration: one line says which file or option, key and value, and what is allowed.
 
-The models (`root.Configuration` and its sections) hold keys, types, ranges and what several keys
-must have in common. Pydantic finds what is wrong; the words are ours, because a message must fit
-on one line and name the key as the user wrote it.
+The models (`configuration.Configuration` and its sections) hold keys, types, ranges and what
+several keys must have in common. Pydantic finds what is wrong. The words are ours, because a
+message must fit on one line and name the key as the user wrote it.
 """
 
 import datetime
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from operator import attrgetter
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import yaml
 from pydantic import ValidationError
@@ -39,26 +39,27 @@ class ConfigError(ValueError):
     """One thing wrong with the configuration, in one line: key, value, what is allowed."""
 
     def __init__(self, path: str, text: str):
-        # A name may hold a line break, the message must not.
+        # A name may hold a line break, which the message must not.
         super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
         self.path = path
 
 
 class DuplicateKeyError(ValueError):
-    """A key stands twice in one mapping; the message names file, line and key."""
+    """A key that stands twice in one mapping; the message names file, line and key."""
 
 
 class _Loader(yaml.SafeLoader):
-    """Builds plain values only, and refuses a key that stands twice: PyYAML takes the last one."""
+    """A loader of plain values that refuses a key that stands twice; PyYAML would take the last."""
 
 
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict:
+def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict:
+    """Return a mapping of YAML as a dictionary; DuplicateKeyError if a key stands twice in it."""
     lines: dict[Hashable, int] = {}
     for name, _ in node.value:
         if name.tag == "tag:yaml.org,2002:merge":
             continue  # several mappings may be merged
         key, line = loader.construct_object(name, deep=True), name.start_mark.line + 1
-        if isinstance(key, Hashable):  # or PyYAML refuses it below
+        if isinstance(key, Hashable):  # PyYAML refuses any other key below
             if key in lines:
                 raise DuplicateKeyError(
                     f"{name.start_mark.name}, line {line}: {key} is given twice, first in line "
@@ -68,14 +69,17 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict:
     return loader.construct_mapping(node, deep=True)
 
 
-_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+_Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
 
 
-def read_yaml(path: str | os.PathLike):
+def read_yaml(path: str | os.PathLike) -> Any:
     """Return what a YAML file holds, as plain values.
 
-    Raises GivenTwice for a key that stands twice in one mapping, yaml.YAMLError for what is no
-    YAML, ValueError for what is no text in UTF-8, and OSError if it cannot be opened.
+    Raises:
+        DuplicateKeyError: A key stands twice in one mapping.
+        yaml.YAMLError: The file is no YAML.
+        ValueError: The file is no text in UTF-8.
+        OSError: The file cannot be opened.
     """
     with open(path, encoding="utf-8") as file:
         loader = _Loader(file)
@@ -91,14 +95,21 @@ def check_or_exit(
     sources: list[tuple[str, dict]],
     mechanisms: Sequence[str] | None = None,
 ) -> Configuration:
-    """Return the checked `config`, and replace its values in place by plain converted ones.
+    """Return the checked configuration, and replace its values in place by plain converted ones.
 
-    folders, mechanisms: as for `check`. sources: what `config` was merged from, (name, content),
-    later ones winning; the message names the one that holds the value. On the first thing wrong,
-    prints one line `error: ...` and ends the process with status 1: Snakemake would put an
-    exception into a block with line numbers of our own files. Keys come in the order of the models
-    or, if they are names, of the first source, because to Snakemake the same values in another
-    order are other parameters, and jobs would run again.
+    If something is wrong, this prints one line `error: ...` on the first mistake and ends the
+    process with status 1, because Snakemake would put an exception into a block with line numbers
+    of our own files.
+
+    Keys come in the order of the models or, if they are names, of the first source. To Snakemake
+    the same values in another order are other parameters, and jobs would run again.
+
+    Args:
+        config: The configuration as Snakemake has merged it.
+        folders: As for `check`.
+        sources: What `config` was merged from, (name, content), later ones winning. The message
+            names the one that holds the value.
+        mechanisms: As for `check`.
     """
     try:
         _require_once(sources)
@@ -118,48 +129,61 @@ def _exit(message: str) -> NoReturn:
 
 
 def check(config: dict, *folders: str, mechanisms: Sequence[str] | None = None) -> Configuration:
-    """Return the configuration as models, the mirror's path absolute; raise ConfigError.
+    """Return the configuration as models, with an absolute path of the mirror.
 
-    A key of `own_keys.SECTION_PATHS` goes before what the section `own` has in its place. folders: what a
-    relative `data_mirror` or `votes` may be relative to, best first; the current one if none is
-    given. mechanisms: the names that `planner.mechanisms` may hold, if they are known.
+    A key of `own_keys.SECTION_PATHS` goes before what the section `own` says in its place.
+
+    Args:
+        config: The configuration as plain values.
+        *folders: What a relative `data_mirror` or `votes` may be relative to, best first; by
+            default the current folder.
+        mechanisms: The names that `planner.mechanisms` may hold; None if they are not known.
+
+    Raises:
+        ConfigError: Something is wrong; the message names the first mistake.
     """
-    known = {"folders": folders, "mechanisms": mechanisms}
+    context = {"folders": folders, "mechanisms": mechanisms}
     try:
-        settings = Configuration.model_validate(_move_to_own_section(config), context=known)
+        settings = Configuration.model_validate(_move_to_own_section(config), context=context)
     except ValidationError as error:
-        typed = {f"own.{place}": key for key, place in SECTION_PATHS.items() if key in config}
+        typed = {f"own.{path}": key for key, path in SECTION_PATHS.items() if key in config}
         raise _explain_error(error.errors(include_url=False), typed) from None
     _require_apart(settings, config)
     return settings
 
 
 def _move_to_own_section(config: Mapping) -> dict:
-    """Return a configuration with each key that was typed in its place; a new mapping.
+    """Return a configuration with each key that was typed moved to the section `own`.
 
-    >>> _move_to_own_section({"epsilon": 2, "own": {"votes": None, "budget": {"epsilon": 1, "delta": 0}}})
+    The result is a new mapping.
+
+    >>> budget = {"epsilon": 1, "delta": 0}
+    >>> _move_to_own_section({"epsilon": 2, "own": {"votes": None, "budget": budget}})
     {'own': {'votes': None, 'budget': {'epsilon': 2, 'delta': 0}}}
     """
-    own: dict = {}
-    for key, place in SECTION_PATHS.items():
+    own: dict[str, Any] = {}
+    for key, path in SECTION_PATHS.items():
         if key in config:
-            section, _, name = place.rpartition(".")
+            section, _, name = path.rpartition(".")
             (own.setdefault(section, {}) if section else own)[name] = config[key]
     rest = {key: value for key, value in config.items() if key not in SECTION_PATHS}
     return fill_defaults({"own": own}, rest) if own else rest
 
 
 def _require_apart(settings: Configuration, typed_config: Mapping) -> None:
-    """Refuse own files where labels are written: Snakemake removes what is there before the job."""
+    """Raise ConfigError if a file of the user's is one that labels are written to.
+
+    Snakemake removes what is there before the job.
+    """
     own = settings.own
     if own.votes is None:
         return
-    made = file_names.own_votes if own.session.file is None else file_names.session_batch
+    output_names = file_names.own_votes if own.session.file is None else file_names.session_batch
     for key in ("votes", "session", "class_names", "answer"):
         name = key if key in typed_config else f"own.{SECTION_PATHS[key]}"
         try:
             checks.check_separate_files(
-                made(settings).values(), **{name: attrgetter(SECTION_PATHS[key])(own)}
+                output_names(settings).values(), **{name: attrgetter(SECTION_PATHS[key])(own)}
             )
         except ValueError as error:
             raise ConfigError(name, str(error)) from None
@@ -168,37 +192,46 @@ def _require_apart(settings: Configuration, typed_config: Mapping) -> None:
 def sources(files: list, command_line: dict) -> list[tuple[str, dict]]:
     """Return the sources of Snakemake's configuration by name, the winning ones last.
 
-    files: configuration files in Snakemake's order, those of the command line first and the
-    workflow's own at the end. command_line: what --config gave. A file in which a key stands twice
-    ends the process as in :func:`check_or_exit`: Snakemake has taken the last one.
+    A file in which a key stands twice ends the process as in :func:`check_or_exit`, because
+    Snakemake has taken the last one.
+
+    Args:
+        files: The configuration files in Snakemake's order, those of the command line first and
+            the workflow's own at the end.
+        command_line: What --config gave.
     """
     *others, own = [str(file) for file in files] or [""]
-    named = [(os.path.basename(own), own), *((file, file) for file in others)]
-    read = []
-    for name, path in named:
+    paths = [(os.path.basename(own), own), *((file, file) for file in others)]
+    contents = []
+    for name, path in paths:
         try:
-            read.append((name, read_yaml(path)))
+            contents.append((name, read_yaml(path)))
         except DuplicateKeyError as error:
             _exit(str(error))
         except (OSError, ValueError, yaml.YAMLError):
             continue  # only the name in a message is at stake
-    return [*read, ("--config", dict(command_line or {}))]
+    return [*contents, ("--config", dict(command_line or {}))]
 
 
 def _require_once(sources: list[tuple[str, dict]]) -> None:
-    """Refuse a key that was typed if `own` says the same in this source, or in one that wins."""
-    for key, place in SECTION_PATHS.items():
-        typed, stated = _find_last_source(key, sources), _find_last_source(f"own.{place}", sources)
+    """Raise ConfigError for a key that was typed if `own` states it in this or a winning source."""
+    for key, path in SECTION_PATHS.items():
+        typed, stated = _find_last_source(key, sources), _find_last_source(f"own.{path}", sources)
         if typed is not None and stated is not None and stated >= typed:
-            also = f"it is own.{place}, which {sources[stated][0]} states, too"
-            raise ConfigError(key, f"{key}: must be left out: {also}")
+            reason = f"it is own.{path}, which {sources[stated][0]} states, too"
+            raise ConfigError(key, f"{key}: must be left out: {reason}")
 
 
 def put_back_texts(config: dict, arguments: Sequence[str] | None) -> None:
-    """Let texts in `config` be what --config says: to Snakemake 1_10 and 11_0 are both 110.
+    """Set values of `config` that are texts to what --config says, in place.
 
-    arguments: of --config, as Snakemake keeps them (`ConfigSettings.config_args`), such as
-    ``batch=1_10``; None if it does not say. A list or a mapping stays, and is refused later.
+    Snakemake reads them as YAML, in which 1_10 and 11_0 are both 110. A list or a mapping stays,
+    and is refused later.
+
+    Args:
+        config: The configuration as Snakemake has merged it.
+        arguments: The arguments of --config, as Snakemake keeps them
+            (`ConfigSettings.config_args`), such as ``batch=1_10``; None if it does not say.
 
     >>> config = {"batch": 110, "n_classes": 10, "unit": 7}
     >>> put_back_texts(config, ["batch=1_10", "n_classes=10", "unit='007'"])
@@ -207,7 +240,7 @@ def put_back_texts(config: dict, arguments: Sequence[str] | None) -> None:
     """
     for argument in arguments or ():
         key, _, value = argument.partition("=")
-        text = value.strip("'\"")  # as Snakemake does
+        text = value.strip("'\"")  # Snakemake strips quotes, too
         if text and key in TEXTS and not isinstance(config[key], list | Mapping):
             config[key] = text
 
@@ -215,8 +248,12 @@ def put_back_texts(config: dict, arguments: Sequence[str] | None) -> None:
 def imported_sources(own: str, settings: Mapping) -> list[tuple[str, dict]]:
     """Return the sources of the configuration of an imported workflow, as :func:`sources` does.
 
-    own: the path of this workflow's file, which holds every key. settings: what the other workflow
-    says after `config:` of its `module`. Raises OSError if the file cannot be read.
+    Args:
+        own: The path of this workflow's file, which holds every key.
+        settings: What the other workflow says after `config:` of its `module`.
+
+    Raises:
+        OSError: The file cannot be read.
     """
     return [
         (os.path.basename(own), read_yaml(own)),
@@ -225,17 +262,17 @@ def imported_sources(own: str, settings: Mapping) -> list[tuple[str, dict]]:
 
 
 def fill_defaults(settings: Mapping, defaults: Mapping) -> dict:
-    """Return `settings` with what it leaves out of `defaults`, section by section; a new mapping.
+    """Return settings filled up with defaults, section by section, as a new mapping.
 
     >>> fill_defaults({"darrm": {"K": 5}}, {"seed": 0, "darrm": {"K": 11, "m": [3]}})
     {'seed': 0, 'darrm': {'K': 5, 'm': [3]}}
     """
-    whole = {**defaults, **settings}
-    for key, value in whole.items():
+    filled = {**defaults, **settings}
+    for key, value in filled.items():
         default = defaults.get(key)
         if isinstance(value, Mapping):
-            whole[key] = fill_defaults(value, default if isinstance(default, Mapping) else {})
-    return whole
+            filled[key] = fill_defaults(value, default if isinstance(default, Mapping) else {})
+    return filled
 
 
 def _origin(path: str, sources: list[tuple[str, dict]]) -> str:
@@ -247,7 +284,7 @@ def _find_last_source(path: str, sources: list[tuple[str, dict]]) -> int | None:
     """Return the number of the last source that holds the key at `path`; None: no source does."""
     for number, (_, content) in reversed(list(enumerate(sources))):
         rest = re.sub(r"\[\d+\]$", "", path)
-        # Keys may hold points (file names): take the longest that fits at each level.
+        # Keys may hold points (file names), so the longest that fits is taken at each level.
         while isinstance(content, dict) and rest:
             keys = [str(key) for key in content if rest == str(key) or rest.startswith(f"{key}.")]
             if not keys:
@@ -262,14 +299,18 @@ def _find_last_source(path: str, sources: list[tuple[str, dict]]) -> int | None:
 def list_base_folders(rundir: str, basedir: str) -> list[str]:
     """Return the folders that a relative path on the command line may be relative to, best first.
 
-    That is the folder in which Snakemake was started (rundir). With --directory, Snakemake has left
-    it before it reads the Snakefile, and in the jobs of a cluster it is not the user's: then the
-    workflow's own folder is the second best guess.
+    With --directory, Snakemake has left the folder in which it was started before it reads the
+    Snakefile, and in the jobs of a cluster that folder is not the user's. Then the workflow's own
+    folder is the second best guess.
+
+    Args:
+        rundir: The folder in which Snakemake was started.
+        basedir: The workflow's own folder.
     """
     return [rundir] if rundir == os.getcwd() else [rundir, basedir]
 
 
-def _order_keys(value, pattern):
+def _order_keys(value: Any, pattern: Any) -> Any:
     """Return `value` with the keys of its mappings in the order of `pattern`, others by name."""
     if not isinstance(value, dict):
         return value
@@ -283,28 +324,28 @@ def _order_keys(value, pattern):
 
 
 def _explain_error(errors: list[dict], typed: Mapping[str, str]) -> ConfigError:
-    """Return the first of pydantic's errors as ours, an unknown key before one that is missing.
+    """Return the first of Pydantic's errors as ours, an unknown key before one that is missing.
 
-    typed: by their paths, the keys that were typed in place of them.
+    `typed` has the keys that were typed on the command line, by the paths that they stand for.
     """
     unknown = [error for error in errors if error["type"] in ("extra_forbidden", "invalid_key")]
     error = (unknown or errors)[0]
-    kind, where, value = error["type"], error["loc"], error["input"]
-    path = _path(where)
+    kind, location, value = error["type"], error["loc"], error["input"]
+    path = _path(location)
     if unknown:
-        if gone := advice(str(where[-1])):
-            return ConfigError(path, f"{path}: {gone}")
-        known = _rule(where[:-1]).get("properties", {})
-        section = _path(where[:-1], "", ".")
-        meant = known if section else [*known, *SECTION_PATHS]
-        hint = did_you_mean(str(where[-1]), meant, prefix=section)
-        hint = hint or f"known: {', '.join(known)}"
+        if removed := advice(str(location[-1])):
+            return ConfigError(path, f"{path}: {removed}")
+        known_keys = _rule(location[:-1]).get("properties", {})
+        section = _path(location[:-1], "", ".")
+        candidates = known_keys if section else [*known_keys, *SECTION_PATHS]
+        hint = did_you_mean(str(location[-1]), candidates, prefix=section)
+        hint = hint or f"known: {', '.join(known_keys)}"
         return ConfigError(path, f"{path}: unknown key; {hint}")
     if kind == "missing":
         return ConfigError(path, f"{path}: missing")
-    if where and where[-1] == "[key]":
-        path = _path(where[:-1])
-        pattern = next(iter(_rule(where[:-2])["patternProperties"]))
+    if location and location[-1] == "[key]":
+        path = _path(location[:-1])
+        pattern = next(iter(_rule(location[:-2])["patternProperties"]))
         return ConfigError(path, f"{path}: a name here must match {pattern}")
     if kind == "too_short" and value == {}:
         return ConfigError(path, f"{path}: must not be empty")
@@ -314,43 +355,43 @@ def _explain_error(errors: list[dict], typed: Mapping[str, str]) -> ConfigError:
         allowed = allowed.replace("{here}", path)
         path = f"{path}.{key}" if path and key[:1].isalpha() else f"{path}{key}"
     elif kind != "repetition":
-        allowed = _describe(_rule(where))
+        allowed = _describe(_rule(location))
         if kind == "string_type" and isinstance(value, Real | datetime.date):
-            # What was written is not known, as 1_10 and 11_0 are both 110.
-            what = "a truth value" if isinstance(value, bool) else "a number"
-            what = what if isinstance(value, Real) else "a date"
-            allowed += f"; it was read as {what}: put it in quotes in a file for --configfile"
-    place, bracket, index = path.partition("[")
-    path = typed.get(place, place) + bracket + index
+            # We do not know what was written, because 1_10 and 11_0 are both 110.
+            read_as = "a truth value" if isinstance(value, bool) else "a number"
+            read_as = read_as if isinstance(value, Real) else "a date"
+            allowed += f"; it was read as {read_as}: put it in quotes in a file for --configfile"
+    key_path, bracket, index = path.partition("[")
+    path = typed.get(key_path, key_path) + bracket + index
     shown = str(value) if isinstance(value, Real | datetime.date) else repr(value)
     shown = "null" if value is None else shown
     shown = shown if len(shown) <= 120 else shown[:117] + "..."
     return ConfigError(path, f"{path} = {shown}: must be {allowed}")
 
 
-def _path(where: tuple, start: str = "", end: str = "") -> str:
-    """Return the keys and indices of pydantic's `where` as the user would write them."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in where)
+def _path(location: tuple, start: str = "", end: str = "") -> str:
+    """Return the keys and indices of one of Pydantic's locations as the user would write them."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
     path = start + "".join(steps).removeprefix(".")
     return path + end if path else ""
 
 
-def _rule(where: tuple) -> dict:
-    """Return the part of the JSON schema for the value at `where`, without references.
+def _rule(location: tuple) -> dict:
+    """Return the part of the JSON schema for the value at a location, without references.
 
-    "null" says that it may be null.
+    The key "null" says that the value may be null.
     """
     from private_ensembles.run.schema import schema  # only a mistake needs it
 
     whole = schema()
 
     def resolve(rule: dict) -> dict:
-        if "anyOf" in rule:  # something or null
+        if "anyOf" in rule:  # the value has a type or is null
             return resolve(rule["anyOf"][0]) | {"null": True}
         return whole["$defs"][rule["$ref"].rsplit("/", 1)[1]] if "$ref" in rule else rule
 
     rule = whole
-    for step in where:
+    for step in location:
         if "items" in rule:
             rule = rule["items"]
         elif step in rule.get("properties", {}):
@@ -362,7 +403,7 @@ def _rule(where: tuple) -> dict:
 
 
 def _describe(rule: dict) -> str:
-    """Say in words what a rule of the schema allows."""
+    """Return in words what a rule of the schema allows."""
     or_null = " or null" if rule.get("null") else ""
     if "enum" in rule or "const" in rule:
         words = rule["enum"] if "enum" in rule else [rule["const"]]

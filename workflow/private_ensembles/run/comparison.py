@@ -7,14 +7,15 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from private_ensembles.base import checks
 
-# Folders of a run that differ from run to run by their nature, and nothing else does: times and
-# memory of jobs; versions, machines and checksums.
+# Only these folders differ from run to run by their nature: they hold the times and memory of jobs,
+# and versions, machines and checksums.
 VOLATILE = ("benchmarks", "provenance")
-# Of tables, these are not results of a seed either: a copy of the code; labels of your own votes,
-# whose noise is the operating system's.
+# Tables in these folders do not follow from the seed either: a copy of the code, and labels of your
+# own votes, whose noise is the operating system's.
 LEFT_OUT = (*VOLATILE, "code", "own")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _PRINTED_NUMBER = ("paper", "item", "dataset", "row", "column")
@@ -24,10 +25,12 @@ _PRINTED_NUMBER = ("paper", "item", "dataset", "row", "column")
 class Comparison:
     """What two files of one table have in common.
 
-    kind: "equal" (the same bytes), "rounding" or "differs". cells: how many differ, by rounding or
-    more. largest: the largest relative difference, in [0, inf]; infinite if text differs. where:
-    the row (from 1, without the head) and column of that cell and what both hold, or why cells
-    cannot be compared.
+    Attributes:
+        kind: "equal" (the same bytes), "rounding" or "differs".
+        cells: How many cells differ, by rounding or more.
+        largest: The largest relative difference, in [0, inf]; infinite if text differs.
+        where: The row (from 1, without the head) and column of that cell and what both hold, or why
+            cells cannot be compared.
     """
 
     kind: str
@@ -36,12 +39,31 @@ class Comparison:
     where: str = ""
 
 
+class ChangedStatus(NamedTuple):
+    """A printed number whose status is not the same in two files `fidelity.csv`.
+
+    Attributes:
+        number: Its paper, item, data set, row and column in one text.
+        before: Its status in the first file; None if that file does not have the number.
+        after: Its status in the second file; None if that file does not have the number.
+    """
+
+    number: str
+    before: str | None
+    after: str | None
+
+
 def tables(folder: Path) -> dict[str, Path]:
     """Return the tables (CSV) of a run by their names: "darrm/table1.csv", "fidelity.csv".
 
-    folder: one that holds `results`, such a folder itself, or the repository's `docs`, where a
-    run's tables are published. Files below `LEFT_OUT` are left out. Raises ValueError if there
-    is no table, or if two would have one name.
+    Files below `LEFT_OUT` are left out.
+
+    Args:
+        folder: One that holds `results`, such a folder itself, or the repository's `docs`, where a
+            run's tables are published.
+
+    Raises:
+        ValueError: There is no table, or two would have one name.
     """
     start = folder / "results" if (folder / "results").is_dir() else folder
     paths = {}
@@ -49,7 +71,7 @@ def tables(folder: Path) -> dict[str, Path]:
         parts = path.relative_to(start).parts
         if parts[0] in LEFT_OUT:
             continue
-        # docs/ has no folder of tables: results/darrm/tables/table1.csv is docs/darrm/table1.csv.
+        # docs/ has no folders of tables: results/darrm/tables/table1.csv is docs/darrm/table1.csv.
         name = "/".join(part for part in parts if part != "tables")
         if name in paths:
             raise ValueError(f"{path}: is a second table {name}, beside {paths[name]}")
@@ -60,10 +82,11 @@ def tables(folder: Path) -> dict[str, Path]:
 
 
 def relative_difference(first: str, second: str) -> float:
-    """Return the largest relative difference of the numbers in two cells, in [0, inf].
+    """Return the largest relative difference of the numbers in two cells.
 
-    |x - y| / max(|x|, |y|): 1 if only one of them is 0. Infinite if the text around the
-    numbers is not the same.
+    Returns:
+        |x - y| / max(|x|, |y|), which is 1 if only one of them is 0; infinity if the text around
+        the numbers is not the same.
 
     >>> relative_difference("0.5", "0.4"), relative_difference("K=11, 0.50", "K=11, 5e-1")
     (0.19999999999999996, 0.0)
@@ -88,8 +111,13 @@ def _relative(x: float, y: float) -> float:
 def compare(first: Path, second: Path, tolerance: float) -> Comparison:
     """Compare two files of one table, cell by cell if their bytes are not the same.
 
-    tolerance: the largest relative difference that counts as rounding, in [0, 1). Raises ValueError
-    if it is not, or if a file cannot be read as CSV.
+    Args:
+        first: A file of the table.
+        second: The other one.
+        tolerance: The largest relative difference that counts as rounding, in [0, 1).
+
+    Raises:
+        ValueError: The tolerance is out of range, or a file cannot be read as CSV.
     """
     checks.check_range(0, 1, tolerance=tolerance, high_allowed=False)
     if first.read_bytes() == second.read_bytes():
@@ -101,13 +129,15 @@ def compare(first: Path, second: Path, tolerance: float) -> Comparison:
             for name in (*first_head, *second_head)
             if (name in first_head) != (name in second_head)
         ]
-        shown = f"columns of one alone: {', '.join(alone)}" if alone else "columns in another order"
-        return Comparison("differs", largest=math.inf, where=shown)
+        reason = (
+            f"columns of one alone: {', '.join(alone)}" if alone else "columns in another order"
+        )
+        return Comparison("differs", largest=math.inf, where=reason)
     if [len(row) for row in first_rows] != [len(row) for row in second_rows]:
-        shown = f"{len(first_rows)} and {len(second_rows)} rows"
+        reason = f"{len(first_rows)} and {len(second_rows)} rows"
         if len(first_rows) == len(second_rows):
-            shown += ", some with more cells than others"
-        return Comparison("differs", largest=math.inf, where=shown)
+            reason += ", some with more cells than others"
+        return Comparison("differs", largest=math.inf, where=reason)
     cells, largest, where = 0, 0.0, ""
     for number, pair in enumerate(zip(first_rows, second_rows, strict=True), 1):
         for column, a, b in zip(first_head, *pair, strict=False):
@@ -128,18 +158,19 @@ def _read(path: Path) -> list[list[str]]:
         raise ValueError(f"{path}: is not a table: {error}") from None
 
 
-def changed_statuses(before: Path, after: Path) -> list[tuple[str, str | None, str | None]]:
+def changed_statuses(before: Path, after: Path) -> list[ChangedStatus]:
     """Return the printed numbers whose status is not the same in two files `fidelity.csv`.
 
-    Each is (paper, item, data set, row and column in one text; the status in `before`; in `after`),
-    None if a file does not have that number. Raises ValueError if one is not such a file.
+    Raises:
+        ValueError: One of them is not such a file.
     """
-    was, now = _statuses(before), _statuses(after)
-    both = {**was, **now}
-    return [(name, was.get(name), now.get(name)) for name in both if was.get(name) != now.get(name)]
+    old, new = _read_statuses(before), _read_statuses(after)
+    pairs = (ChangedStatus(number, old.get(number), new.get(number)) for number in {**old, **new})
+    return [status for status in pairs if status.before != status.after]
 
 
-def _statuses(path: Path) -> dict[str, str]:
+def _read_statuses(path: Path) -> dict[str, str]:
+    """Return the status of each printed number in a file `fidelity.csv`."""
     head, *rows = _read(path)
     missing = {*_PRINTED_NUMBER, "status"} - {*head}
     if missing:

@@ -23,7 +23,7 @@ _PAPERS = tuple(paper.name for paper in ALL)
 
 
 class _General(settings.Section):
-    """What stands above the papers' sections."""
+    """The keys and sections that stand above those of the papers."""
 
     data: Literal["embedded", "paper"] = describe_key(
         "Which data the accuracies are measured on; `embedded` downloads nothing."
@@ -57,7 +57,7 @@ def _section(paper: str) -> type[settings.MainSection]:
     return getattr(module, paper.capitalize())
 
 
-# Sections keep this order in messages and in the schema.
+# Messages and the schema keep this order of the sections.
 _WithPapers = create_model(
     "_WithPapers", __base__=_General, **{paper: (_section(paper), ...) for paper in _PAPERS}
 )
@@ -118,17 +118,22 @@ class Configuration(_WithPapers):
                 allowed = "another name than those under datasets"
                 yield f"synthetic_votes.{name}", name, allowed
 
-    # What rules ask that concerns several sections ---------------------------------------------
+    # What rules ask of several sections ---------------------------------------------------------
 
     def is_available(self, dataset: str) -> bool:
-        """Tell whether the files of a data set, if it is optional, are at hand."""
+        """Return whether the files of a data set, if it is optional, are at hand."""
         return self.datasets.is_available(dataset, self.data_mirror)
 
     def training_parameters(self, dataset: str, kind: str, K: int | None = None) -> dict:
-        """Return the training parameters of one kind ("private" or "plain") of (K) teachers.
+        """Return the training parameters of the teachers of an ensemble.
 
-        Those of a task of PATE, if its votes are cast on this data set, else DaRRM's. Ensembles
-        of other sizes, which NZC compares, may train for another number of epochs.
+        They are those of a task of PATE, if its votes are cast on this data set, or else DaRRM's.
+        Ensembles of other sizes, which NZC compares, may train for another number of epochs.
+
+        Args:
+            dataset: The name of the data set.
+            kind: "private" or "plain".
+            K: The number of teachers; None for that of the task.
         """
         task = self.pate.task_of(dataset)
         if task is not None and task.kind == kind:
@@ -136,12 +141,12 @@ class Configuration(_WithPapers):
         return self.darrm.training(dataset, kind, K)
 
     def classes(self, dataset: str) -> int:
-        """Return the classes of a data set, or of synthetic votes that go by its name."""
+        """Return the number of classes of a data set, or of synthetic votes that bear its name."""
         synthetic = self.synthetic_votes.get(dataset)
         return synthetic.n_classes if synthetic else self.datasets[dataset].n_classes
 
     def ledger(self) -> dict:
-        """Return what the ledger depends on: budgets, the noise of PATE's tasks, NZC's claim."""
+        """Return what the ledger depends on, such as budgets, PATE's noise and NZC's claim."""
         audit, votes = self.audit, self.dpbag.logistic
         return {
             "budgets": {name: audit.budget(name) for name in audit.budgets} if audit else {},
@@ -175,13 +180,15 @@ def _is_text(annotation: object) -> bool:
 
 
 def _annotation(path: str) -> object:
+    """Return the type of the key at a dotted path."""
     section = Configuration
     for step in path.split("."):
         section = section.model_fields[step].annotation
     return section
 
 
-# The keys of the command line whose value may be any text: names, and paths of files.
+# All keys that may be given on the command line, with their dotted paths. The values of some may be
+# any text, such as names and paths of files.
 _TYPED = {name: name for name in Configuration.model_fields} | {
     key: f"own.{place}" for key, place in SECTION_PATHS.items()
 }

@@ -1,4 +1,4 @@
-"""Names of the files that rules of no single paper make, from what they depend on."""
+"""Names of the files that are made by rules of no single paper, from what the files depend on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from private_ensembles.base.parameter_names import join_parameters, parse_parameters
 
-if TYPE_CHECKING:  # its models need pydantic, which names of files do not
+if TYPE_CHECKING:  # the models need pydantic, which names of files do not
     from private_ensembles.run.configuration import Configuration
 
 
@@ -18,27 +18,36 @@ def make_point_reader(pattern: str) -> Callable[[Mapping], dict]:
 
 
 def teachers(slices: list[str], dataset: str, kind: str, K, seed) -> list[str]:
-    """The teachers of one ensemble: one file, or one for each slice that a job trains."""
+    """Return the files of the teachers of one ensemble: one, or one for each slice.
+
+    Args:
+        slices: The names of the parts of the ensemble that jobs train; empty if one job trains all.
+        dataset: The name of the data set.
+        kind: "private" or "plain".
+        K: The number of teachers.
+        seed: The seed of the training.
+    """
     ensemble = join_parameters(kind=kind, K=int(K), seed=int(seed))
     names = [f"{ensemble},slice={name}" for name in slices] or [ensemble]
     return [f"results/teachers/{dataset}/{name}.pt" for name in names]
 
 
 def dataset(name: str) -> str:
-    """A data set as it is prepared."""
+    """Return the file of a prepared data set."""
     return f"results/datasets/{name}.npz"
 
 
 def own_input_files(settings: Configuration) -> list[str]:
-    """The files that say what classes of own votes are called, and which queries are answered."""
-    named = settings.own.reading.class_names, settings.own.wanted.answer
-    return [text for text in named if text and os.path.isfile(text)]
+    """Return the user's files of class names and of the queries that are answered, if any."""
+    values = settings.own.reading.class_names, settings.own.wanted.answer
+    return [value for value in values if value and os.path.isfile(value)]
 
 
 def own_votes(settings: Configuration) -> dict[str, str]:
-    """What is made of somebody's own votes, by what it is: a release, which may be shown.
+    """Return the files that are made of somebody's own votes, by what they are.
 
-    With noise from a seed it is a rehearsal, which every name says. `private` is never shown.
+    They are a release, which may be shown. With noise from a seed they are a rehearsal, and every
+    name says so. `private` is never shown.
     """
     folder, mark = ("release", "") if settings.noise == "secure" else ("rehearsal", "rehearsal_")
     names = {
@@ -54,13 +63,13 @@ def own_votes(settings: Configuration) -> dict[str, str]:
 
 
 def session_batch(settings: Configuration) -> dict[str, str]:
-    """What is made of one batch of a session: its labels, and what the session has spent."""
+    """Return the files of one batch of a session: its labels, and what the session has spent."""
     folder = f"results/own/session/{settings.own.session.batch or 'none'}"
     return {"labels": f"{folder}/labels.csv", "status": f"{folder}/session.json"}
 
 
 def docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Where publish_docs copies results to: results/pate/tables/x.csv to docs/pate/x.csv."""
+    """Return where publish_docs copies results: results/pate/tables/x.csv to docs/pate/x.csv."""
     copies: dict[str, list[str]] = {kind: [] for kind in results}
     for kind, paths in results.items():
         for path in paths:

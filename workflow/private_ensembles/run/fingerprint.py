@@ -13,14 +13,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 PACKAGE = "private_ensembles"
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT.parent / "scripts"
 # The studies' modules, which their scripts import beside the package.
 STUDIES = ROOT.parents[1] / "studies"
-# What a package offers by `__getattr__`, and its version, change nothing that a script computes.
-_OFFERED = {"__version__", "__all__", "_PUBLIC"}
+# A script computes the same whatever a package exports by `__getattr__`, and whatever its version.
+_EXPORT_NAMES = {"__version__", "__all__", "_PUBLIC"}
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -37,9 +38,15 @@ def _modules() -> dict[str, Path]:
 
 @dataclass(frozen=True)
 class _Source:
-    """What a file says: the hash of its code, the modules of this package that it imports, those
-    in which an object lies that it names by a text, whether it loads modules by such names, and the
-    modules that a text with one gap names ("private_ensembles.papers.{paper}.relations").
+    """What the code of a file is, and which modules it may use.
+
+    Attributes:
+        digest: The hash of its code.
+        imports: The modules of ours that it imports.
+        named: The modules with an object that it names by a text.
+        loads: Whether it loads modules by such names.
+        filled: The modules that fit a text with one gap, such as
+            "private_ensembles.papers.{paper}.relations".
     """
 
     digest: bytes
@@ -49,22 +56,25 @@ class _Source:
     filled: frozenset[str]
 
 
-# Once a file: most scripts share most modules, and Snakemake asks for all whenever it starts.
+# Each file is read once: most scripts share most modules, and Snakemake asks for all at its start.
 @cache
 def _source(path: Path) -> _Source:
-    """Return what a file says, without comments, docstrings and layout.
+    """Return what a file does, without comments, docstrings and layout.
 
-    Not by `ast.dump`, which takes twice as long and writes the same code in other words on other
-    Pythons: there, what is empty or usual may be left out.
+    `ast.dump` is not used, because it takes twice as long and writes the same code in other words
+    on other Pythons, where it may leave out what is empty or usual.
     """
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     except FileNotFoundError:
         raise ValueError(f"script = {path}: must be an existing file") from None
     if path.name == "__init__.py":
-        tree.body = [statement for statement in tree.body if not _offers(statement)]
-    names, texts, filled = set(), set(), set()
-    pieces, waiting = [], [tree]
+        tree.body = [statement for statement in tree.body if not _is_export(statement)]
+    names: set[str] = set()
+    texts: set[str] = set()
+    filled: set[str] = set()
+    pieces: list[str] = []
+    waiting: list[Any] = [tree]
     while waiting:
         part = waiting.pop()
         if isinstance(part, list):
@@ -90,7 +100,7 @@ def _source(path: Path) -> _Source:
         pieces.append(type(part).__name__)
         for field in part._fields:
             value = getattr(part, field, None)
-            # Whether a name is read or written shows from where it stands.
+            # The field ctx is left out: where a name stands shows whether it is read or written.
             if value is not None and value != [] and field != "ctx":
                 pieces.append(field)
                 waiting.append(value)
@@ -105,19 +115,20 @@ def _source(path: Path) -> _Source:
 
 
 def _fill(text: ast.JoinedStr) -> set[str]:
-    """Return the modules that a text with one gap names; the gap is a word between two dots."""
+    """Return the modules that fit a text with one gap, which is a word between two dots."""
     match text.values:
         case [ast.Constant(before), ast.FormattedValue(), ast.Constant(after)]:
-            known = re.compile(rf"{re.escape(before)}(?<=\.)\w+(?=\.){re.escape(after)}")
-            return set(filter(known.fullmatch, _modules()))
+            pattern = re.compile(rf"{re.escape(before)}(?<=\.)\w+(?=\.){re.escape(after)}")
+            return set(filter(pattern.fullmatch, _modules()))
     return set()
 
 
 def _list_used_modules(source: _Source) -> frozenset[str]:
-    """Return the modules that a file uses: what it loads by name it or a module it imports names.
+    """Return the modules that a file imports, and those that it loads by name.
 
-    The registry of mechanisms names laws and accounts that `labels.mechanism` loads: who reads the
-    registry alone does not depend on them.
+    What it loads is named by itself or by a module that it imports. The registry of mechanisms
+    names laws and accounts, and `labels.mechanism` loads them: code that reads the registry alone
+    does not depend on them.
     """
     used = source.imports | source.filled
     if not source.loads:
@@ -126,17 +137,17 @@ def _list_used_modules(source: _Source) -> frozenset[str]:
     return used.union(source.named, *named)
 
 
-def _offers(statement: ast.stmt) -> bool:
-    """Whether a statement only says what a package offers, or its version."""
+def _is_export(statement: ast.stmt) -> bool:
+    """Return whether a statement only says what a package exports, or its version."""
     return isinstance(statement, ast.Assign) and all(
-        isinstance(target, ast.Name) and target.id in _OFFERED for target in statement.targets
+        isinstance(target, ast.Name) and target.id in _EXPORT_NAMES for target in statement.targets
     )
 
 
 def _add_parent_packages(names: Iterable[str]) -> set[str]:
     """Return modules and the packages around them, whose `__init__` an import of them runs."""
-    parts = (name.split(".") for name in names)
-    return {".".join(each[:length]) for each in parts for length in range(1, len(each) + 1)}
+    split_names = (name.split(".") for name in names)
+    return {".".join(parts[:end]) for parts in split_names for end in range(1, len(parts) + 1)}
 
 
 def closure(script: str | Path, *modules: str) -> list[str]:
@@ -144,13 +155,17 @@ def closure(script: str | Path, *modules: str) -> list[str]:
 
     Imports inside functions count. A module that calls `import_module` counts with all modules that
     it or what it imports names by the path of an object, and one that names modules by a text with
-    one gap, such as a paper's name, with all that fit. Of the script itself such a text does not
+    one gap, such as a paper's name, with all that fit. In the script itself such a text does not
     count, because its rule knows what the gap is filled with. What a package's `__getattr__` would
     load does not count either: import that by its module.
 
-    script: a file in workflow/scripts ("darrm/optimize_gamma.py"), or a path. modules: what it
-    imports by a name that a parameter gives ("private_ensembles.papers.pate.experiment"). Raises
-    ValueError for an unknown one, and for a relative import or one of `*`.
+    Args:
+        script: A file in workflow/scripts ("darrm/optimize_gamma.py"), or a path.
+        *modules: What it imports by a name that a parameter gives
+            ("private_ensembles.papers.pate.experiment").
+
+    Raises:
+        ValueError: A module is unknown, or a file has a relative import or one of `*`.
     """
     for name in modules:
         if name not in _modules():
@@ -171,18 +186,23 @@ def closure(script: str | Path, *modules: str) -> list[str]:
 def fingerprint(script: str | Path, *modules: str, data_files: Iterable[str] = ()) -> str:
     """Return the hash of a script and its closure: 16 hexadecimal digits.
 
-    modules: as for :func:`closure`. also: names or patterns, relative to workflow/, of data files
-    that are beside the code and count by their bytes. Raises ValueError if the script or a
-    module does not exist or a name matches nothing.
+    Args:
+        script: As for :func:`closure`.
+        *modules: As for :func:`closure`.
+        data_files: Names or patterns, relative to workflow/, of data files that lie beside the code
+            and count by their bytes.
+
+    Raises:
+        ValueError: The script or a module does not exist, or a pattern matches nothing.
     """
     path = _path(script)
     digest = hashlib.sha256(_source(path).digest)
     for name in closure(path, *modules):
         digest.update(f"\0{name}\0".encode() + _source(_modules()[name]).digest)
-    for each in data_files:
-        files = sorted(SCRIPTS.parent.glob(each))
+    for pattern in data_files:
+        files = sorted(SCRIPTS.parent.glob(pattern))
         if not files:
-            raise ValueError(f"also = {each!r}: must match a file in {SCRIPTS.parent}")
+            raise ValueError(f"data_files = {pattern!r}: must match a file in {SCRIPTS.parent}")
         for file in files:
             digest.update(f"\0{file.name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]

@@ -4,7 +4,7 @@ The configuration's check and the command look here when they meet a name that t
 This table goes with the version after this one.
 """
 
-# Name of an option, a subcommand or a key (its last part), with underscores: advice.
+# Each option, subcommand and key (its last part), with underscores, has advice on what to do.
 REMOVED = {
     "active_learning": "examples/active_learning.py does it for your own session",
     "adversaries": "give it in studies/config.yaml (studies/README.md)",
@@ -31,10 +31,11 @@ REMOVED = {
 def advice(name: str) -> str | None:
     """Return in a few words that a name is gone and what to do, or None if it never was there.
 
+    Args:
+        name: An option, a subcommand or a key, as it was written.
+
     >>> advice("--levels")
     'is gone: a session has noise of one scale'
-
-    name: as it was written, of an option, a subcommand or a key.
     """
-    known = name.lstrip("-").partition("=")[0].replace("-", "_")
-    return f"is gone: {REMOVED[known]}" if known in REMOVED else None
+    key = name.lstrip("-").partition("=")[0].replace("-", "_")
+    return f"is gone: {REMOVED[key]}" if key in REMOVED else None

@@ -2,8 +2,8 @@
 
     python -m private_ensembles.run.schema > workflow/schemas/config.schema.json
 
-writes it again (from the folder `workflow`, or if the package is installed); a test compares. What
-no single key shows (m <= K) is checked by the models alone.
+writes it again (from the folder `workflow`, or if the package is installed), and a test compares
+the two. What no single key shows (m <= K) is checked by the models alone.
 """
 
 import json
@@ -16,7 +16,7 @@ from private_ensembles.run.configuration import Configuration
 
 
 class ForEditors(GenerateJsonSchema):
-    """Pydantic's schema, in which the defaults of config.yaml count and names must match."""
+    """A generator of Pydantic's schema without defaults, and with no names but those that match."""
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         """Return the schema of a key as if it had no default."""

@@ -8,61 +8,69 @@ from private_ensembles.run import file_names
 from private_ensembles.run.configuration import Configuration
 
 
-def _ask(settings: Configuration, paper: str, what: str, *more) -> list:
-    """Return what a paper's module `targets` says of its section: nothing if it lacks the name."""
+def _call_targets(settings: Configuration, paper: str, name: str, *arguments) -> list:
+    """Return what a function of a paper's module `targets` says of its section.
+
+    The result is empty if the module lacks the function.
+    """
     module = import_module(f"private_ensembles.papers.{paper}.targets")
-    answer = getattr(module, what, None)
-    return answer(getattr(settings, paper), *more) if answer else []
+    function = getattr(module, name, None)
+    return function(getattr(settings, paper), *arguments) if function else []
 
 
 def tables(settings: Configuration) -> dict[str, list[str]]:
-    """The tables of each paper that are made, whether or not the run covers the paper."""
-    return {paper.name: _ask(settings, paper.name, "tables") for paper in ALL}
+    """Return the names of each paper's tables, whether or not the run covers the paper."""
+    return {paper.name: _call_targets(settings, paper.name, "tables") for paper in ALL}
 
 
 def figures(settings: Configuration) -> dict[str, list[str]]:
-    """The figures of each paper that are made, whether or not the run covers the paper."""
-    return {paper.name: _ask(settings, paper.name, "figures") for paper in ALL}
+    """Return the names of each paper's figures, whether or not the run covers the paper."""
+    return {paper.name: _call_targets(settings, paper.name, "figures") for paper in ALL}
 
 
 def table_files(settings: Configuration, *papers: str) -> list[str]:
-    """Every table of these papers, by default of those that the run covers."""
-    items, papers = tables(settings), papers or settings.papers
-    return [f"results/{paper}/tables/{item}.csv" for paper in papers for item in items[paper]]
+    """Return the files of all tables of these papers, by default of those that the run covers."""
+    names, papers = tables(settings), papers or settings.papers
+    return [f"results/{paper}/tables/{name}.csv" for paper in papers for name in names[paper]]
 
 
 def other_tables(settings: Configuration, *papers: str) -> list[str]:
-    """Tables of these papers that lie elsewhere, by default of those that the run covers."""
+    """Return tables of these papers in other folders, by default of those that the run covers."""
     papers = papers or settings.papers
-    return [file for paper in papers for file in _ask(settings, paper, "other_tables")]
+    return [file for paper in papers for file in _call_targets(settings, paper, "other_tables")]
 
 
 def figure_files(settings: Configuration, *papers: str) -> list[str]:
-    """Every figure of these papers, by default of those that the run covers."""
-    items, papers = figures(settings), papers or settings.papers
-    return [f"results/{paper}/figures/{item}.png" for paper in papers for item in items[paper]]
+    """Return the files of all figures of these papers, by default of those that the run covers."""
+    names, papers = figures(settings), papers or settings.papers
+    return [f"results/{paper}/figures/{name}.png" for paper in papers for name in names[paper]]
 
 
 def paper_files(settings: Configuration, paper: str) -> list[str]:
-    """Everything of one paper that this workflow reproduces."""
-    others = other_tables(settings, paper) + _ask(settings, paper, "other_files")
+    """Return all files of one paper that this workflow reproduces."""
+    others = other_tables(settings, paper) + _call_targets(settings, paper, "other_files")
     return others + table_files(settings, paper) + figure_files(settings, paper)
 
 
 def claims(settings: Configuration) -> dict[str, dict]:
-    """What the printed numbers of each paper rest on, as this run has it."""
+    """Return what the printed numbers of each paper rest on in this run, by paper."""
     return {
-        paper.name: dict(_ask(settings, paper.name, "claims", paper.name in settings.papers))
+        paper.name: dict(
+            _call_targets(settings, paper.name, "claims", paper.name in settings.papers)
+        )
         for paper in ALL
     }
 
 
 def counted_dataset_files(settings: Configuration) -> dict[str, list[str]]:
-    """The data sets whose sizes a paper prints, by paper; none of one that the run leaves out."""
+    """Return the data sets whose sizes a paper prints, by paper.
+
+    A paper that the run leaves out has none.
+    """
     return {
         paper.name: [
             file_names.dataset(name)
-            for name in _ask(settings, paper.name, "datasets")
+            for name in _call_targets(settings, paper.name, "datasets")
             if paper.name in settings.papers
         ]
         for paper in ALL
@@ -70,31 +78,36 @@ def counted_dataset_files(settings: Configuration) -> dict[str, list[str]]:
 
 
 def sizes(settings: Configuration) -> dict[str, list[dict]]:
-    """What papers print of sizes that the configuration says, as rows by paper; as `counted`."""
+    """Return rows of the sizes that a paper prints and the configuration states, by paper.
+
+    A paper that the run leaves out has none.
+    """
     return {
-        paper.name: _ask(settings, paper.name, "sizes") if paper.name in settings.papers else []
+        paper.name: (
+            _call_targets(settings, paper.name, "sizes") if paper.name in settings.papers else []
+        )
         for paper in ALL
     }
 
 
 def audited_gammas(settings: Configuration) -> dict[str, str]:
-    """The optimised noise functions of the ledger, by the name of their budget."""
+    """Return the files of the ledger's optimised noise functions, by the name of their budget."""
     names = settings.ledger()["budgets"]
     return dict(zip(names, darrm.gamma_files(settings.darrm, settings.gammas()), strict=True))
 
 
 def ledger(settings: Configuration) -> dict[str, list[str]]:
-    """The audit of all papers: its ledger, totals and figure; nothing if it is left out."""
-    made = settings.audit is not None
+    """Return the files of the audit: ledger, totals and figure; none if it is left out."""
+    audited = settings.audit is not None
     return {
-        "ledger": ["results/privacy_ledger.csv"] * made,
-        "totals": ["results/audit/tables/totals.csv"] * made,
-        "figures": ["results/audit/figures/claimed_exact.png"] * made,
+        "ledger": ["results/privacy_ledger.csv"] * audited,
+        "totals": ["results/audit/tables/totals.csv"] * audited,
+        "figures": ["results/audit/figures/claimed_exact.png"] * audited,
     }
 
 
 def planner() -> dict[str, list[str]]:
-    """What the planner of mechanisms makes: its tables, the audit of its labels, and its figure."""
+    """Return the planner's files: its tables, the audit of its labels, and its figure."""
     return {
         "tables": [f"results/planner/tables/{name}.csv" for name in ("planner", "fewer_labels")],
         "audit": ["results/planner/tables/audit.csv"],
@@ -103,7 +116,7 @@ def planner() -> dict[str, list[str]]:
 
 
 def page_inputs(settings: Configuration) -> dict[str, list[str]]:
-    """What the page of results shows, by the name that its script knows it by."""
+    """Return the files that the page of results shows, by their names in the page's script."""
     audit, plans = ledger(settings), planner()
     tables = [*table_files(settings), *other_tables(settings), *audit["totals"]]
     return {
@@ -114,7 +127,7 @@ def page_inputs(settings: Configuration) -> dict[str, list[str]]:
 
 
 def published_files(settings: Configuration) -> dict[str, list[str]]:
-    """The tables and figures that publish_docs copies."""
+    """Return the tables and figures that publish_docs copies."""
     audit, plans = ledger(settings), planner()
     tables = [*other_tables(settings), *audit["ledger"], *audit["totals"], *plans["tables"]]
     return {
@@ -124,14 +137,17 @@ def published_files(settings: Configuration) -> dict[str, list[str]]:
 
 
 def page(settings: Configuration) -> str:
-    """Where a run ends: the page to open. Own votes take the papers' place; a batch has labels."""
+    """Return the file with which a run ends, a page to open or the labels of a batch.
+
+    Own votes have a page in place of that of the papers.
+    """
     if settings.own.session.file:
         return file_names.session_batch(settings)["labels"]
     return file_names.own_votes(settings)["page"] if settings.own.votes else "results/index.html"
 
 
 def default_targets(settings: Configuration) -> list[str]:
-    """What the default target asks for."""
+    """Return the files that the default target asks for."""
     if settings.own.votes:
         return [page(settings)]
     papers = [file for paper in settings.papers for file in paper_files(settings, paper)]
