@@ -20,16 +20,18 @@ class Account(ABC):
 
     Attributes:
         free_parameters: Names of what a planner may choose beside the task, each with its range.
-        quantity: The name under which `search_gnmax_sigma` writes the sigma of one label; "" if it
-            writes none.
         covers_groups: Whether `find_noise` and `cost` cover as many votes of every query as the
             task's unit may move (`Protection.reach`), from any classes to any. If not, they cover
             one vote, and a task of more is refused.
     """
 
     free_parameters: Mapping[str, tuple[float, float]] = {}
-    quantity = ""
     covers_groups = False
+
+    @property
+    def quantity(self) -> str:
+        """The name under which `search_gnmax_sigma` writes one label's sigma; "" if it does not."""
+        return ""
 
     @abstractmethod
     def find_noise(self, law: Law, task: Task, labels: int, **free: float) -> Parameters:

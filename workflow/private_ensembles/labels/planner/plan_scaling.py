@@ -41,10 +41,16 @@ BUDGET_FACTORS = (0.5, 2.0)
 
 @dataclass(frozen=True)
 class ScaledPlan:
-    """A plan and the task that it is for."""
+    """A plan that applies, and the task that it is for."""
 
     task: Task
     plan: Plan
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters of the plan."""
+        assert self.plan.parameters is not None
+        return self.plan.parameters
 
 
 def scale_plan(
@@ -74,7 +80,7 @@ def scale_plan(
     (29.3, 8.7, True)
     """
     mechanism = load_mechanism(known.plan.mechanism)
-    noise = known.plan.parameters
+    noise = known.parameters
     # The same share of the labels wanted is paid for, rounded up.
     paid = -(-noise.labels * task.wanted.labels // known.task.wanted.labels)
     same = noise.replace_labels(min(task.wanted.labels, paid))
@@ -124,7 +130,7 @@ def estimate_correct(
     if task.budget != known.task.budget and len(mechanism.account.free_parameters) > 1:
         replanned = _replan_for_budget(known, task, counts, labels)
         return None if replanned is None else replanned.plan.correct
-    noise = known.plan.parameters
+    noise = known.parameters
     same = noise.replace_labels(int(min(task.wanted.labels, noise.labels)))
     factor = _NOISE_MARGINS[0] * _noise_factor(same, known, task)
     parameters = mechanism.law.scale_noise(same, factor)
@@ -133,7 +139,7 @@ def estimate_correct(
 
 def _noise_factor(same: Parameters, known: ScaledPlan, task: Task) -> float:
     """Return how many times the known noise composition asks for."""
-    planned = known.plan.parameters
+    planned = known.parameters
     rho_ratio = largest_rho(known.task.budget.epsilon, known.task.budget.delta, "exact")
     rho_ratio /= largest_rho(task.budget.epsilon, task.budget.delta, "exact")
     factor = math.sqrt(rho_ratio * same.labels / planned.labels)
