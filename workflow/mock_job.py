@@ -48,7 +48,7 @@ def load_workflow(args):
         configfiles=args.configfile or [],
         config_args=args.config,
     )
-    WorkdirHandler(args.directory).change_to()  # relative paths above are not from here
+    WorkdirHandler(args.directory).change_to()  # relative paths above are not from that folder
     workflow = Workflow(
         config_settings=config,
         resource_settings=types.ResourceSettings(
@@ -65,7 +65,16 @@ def load_workflow(args):
 
 
 def build_job(workflow, name, wildcards):
-    """Return a job of the rule; ValueError, in one line, if there is none with a script."""
+    """Return a job of a rule.
+
+    Args:
+        workflow: What `load_workflow` returns.
+        name: The rule's name.
+        wildcards: The value of each of the rule's wildcards.
+
+    Raises:
+        ValueError: There is no such rule with a script, or the wildcards are not its own.
+    """
     rules = {rule.name: rule for rule in workflow.rules if rule.script}
     if name not in rules:
         near = difflib.get_close_matches(name, rules, n=1)
@@ -73,12 +82,12 @@ def build_job(workflow, name, wildcards):
         raise ValueError(f"rule {name}: there is none of this name that runs a script{hint}")
     rule = rules[name]
     if wildcards.keys() != rule.wildcard_names:
-        wanted = " ".join(f"{wildcard}=VALUE" for wildcard in sorted(rule.wildcard_names))
-        raise ValueError(f"rule {name}: must be given {wanted or 'no wildcards'}")
+        usage = " ".join(f"{wildcard}=VALUE" for wildcard in sorted(rule.wildcard_names))
+        raise ValueError(f"rule {name}: must be given {usage or 'no wildcards'}")
     output = str(rule.expand_output(wildcards)[0][0])
     if not rule.is_producer(output):
         raise ValueError(f"rule {name}: a wildcard has no such value, so it makes no {output}")
-    # They come in the order of the name, as Snakemake reads them from it.
+    # Wildcards come in the order of the file name, as Snakemake reads them from it.
     return Job(rule, DAG(workflow, rules=[]), rule.get_wildcards(output))
 
 
@@ -99,19 +108,28 @@ def hand_over(job):
 
 
 def mock_job(rule, /, *options, **wildcards):
-    """Return the `snakemake` object of a rule's script; options: of Snakemake's command line."""
+    """Return the `snakemake` object of a rule's script.
+
+    Args:
+        rule: The rule's name.
+        *options: Options of Snakemake's command line.
+        **wildcards: The value of each of the rule's wildcards.
+
+    Raises:
+        ValueError: There is no such rule with a script, or the wildcards are not its own.
+    """
     texts = {name: str(value) for name, value in wildcards.items()}
     return hand_over(build_job(load_workflow(read_options(options)), rule, texts))
 
 
 def describe(snakemake):
-    """Return what the object holds, as YAML; of the configuration, which is long, its sections."""
-    held = {"rule": snakemake.rule}
+    """Return what the object holds, as YAML; the configuration is long, so only its sections."""
+    content = {"rule": snakemake.rule}
     for name in ("input", "output", "params", "wildcards", "log", "resources"):
         values = getattr(snakemake, name)
-        held[name] = dict(values.items()) or list(values)
-    held |= {"threads": snakemake.threads, "config": ", ".join(snakemake.config)}
-    return yaml.safe_dump(json.loads(json.dumps(held, default=str)), sort_keys=False, width=100)
+        content[name] = dict(values.items()) or list(values)
+    content |= {"threads": snakemake.threads, "config": ", ".join(snakemake.config)}
+    return yaml.safe_dump(json.loads(json.dumps(content, default=str)), sort_keys=False, width=100)
 
 
 def run_script(job, snakemake):

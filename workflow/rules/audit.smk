@@ -8,9 +8,9 @@ rule audit:
         targets.ledger(settings)["figures"],
 
 
-# params.gammas says which noise function a budget has: names of budgets are no names of inputs. The
-# figure shows what is claimed beside what is exact; the totals are of many labels. The published
-# tables count as code.
+# params.gammas says which noise function a budget has, because names of budgets are no names of
+# inputs. The figure shows what is claimed beside what is exact; the totals are of many labels. The
+# published tables count as code.
 rule audit_mechanisms:
     message:
         "Auditing every mechanism, exactly"

@@ -1,4 +1,4 @@
-# Configuration, environment of the jobs, and wildcards.
+# This file has the configuration, the environment of the jobs, and functions for all rules.
 import functools
 import os
 import sys
@@ -7,7 +7,7 @@ import time
 from snakemake.jobs import GroupJob
 from snakemake.logging import logger
 
-# Where this file is, whoever included it: another workflow's Snakefile may be anywhere.
+# The root is found from this file, whoever included it: another workflow's Snakefile may be anywhere.
 if not os.path.isdir(str(workflow.current_basedir)):
     sys.exit(
         f"error: {workflow.current_basedir}: is not on this machine, where jobs import the package "
@@ -20,14 +20,14 @@ os.environ |= {
     "PYTHONPATH": os.pathsep.join(filter(None, [f"{ROOT}/workflow", os.environ.get("PYTHONPATH")])),
     # Idle threads of one job must not spin on the core of another (25 times slower otherwise).
     "OMP_WAIT_POLICY": "PASSIVE",
-    # What a step of a training frees, glibc keeps for the next one (mallopt(3)): Linux would fill it
-    # with zeros again, a tenth of a training's time. Other C libraries do not look here.
+    # glibc keeps the memory that a step of a training frees for the next one (mallopt(3)): Linux would
+    # fill it with zeros again, a tenth of a training's time. Other C libraries do not look here.
     "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
 }
-# With it, MKL's batched products on an AMD processor do not depend on what else is in the batch.
+# This makes MKL's batched products on an AMD processor independent of what else is in the batch.
 os.environ.setdefault("MKL_CBWR", "AUTO")
-# Read by the Slurm executor alone; as an option it would be relative to --directory.
+# The Slurm executor alone reads this; as an option it would be relative to --directory.
 os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
 from private_ensembles.run.changes import changed_part
@@ -49,7 +49,7 @@ from private_ensembles.run import (
 from private_ensembles.labels import registry
 from private_ensembles.training.teachers.slices import slice_names
 
-# A workflow that imports this one says only what is different.
+# The configuration of a workflow that imports this one says only what is different.
 IMPORTED = not workflow.modifier.is_main_snakefile()
 if IMPORTED:
     told = imported_sources(f"{ROOT}/config.yaml", config)
@@ -57,7 +57,7 @@ if IMPORTED:
 else:
     put_back_texts(config, getattr(workflow.config_settings, "config_args", None))
     told = sources(workflow.configfiles, workflow.config_settings.config)
-# Checked in place: scripts see plain values in `config`; rules ask `settings` for what they need.
+# `config` is checked in place: scripts see plain values in it; rules ask `settings` for what they need.
 settings = check_or_exit(
     config,
     list_base_folders(workflow.rundir, workflow.basedir if IMPORTED else ROOT),
@@ -100,7 +100,9 @@ def growing(mem_mb):
 
 def fingerprint(*script_and_modules, data_files=()):
     """The hash of a rule's code, as a parameter: read only if a job of the rule is to be judged."""
-    found = functools.cache(lambda: fingerprints.fingerprint(*script_and_modules, data_files=data_files))
+    found = functools.cache(
+        lambda: fingerprints.fingerprint(*script_and_modules, data_files=data_files)
+    )
     return lambda wildcards: found()
 
 

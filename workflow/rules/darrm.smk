@@ -4,7 +4,7 @@ from private_ensembles.papers.darrm import targets as darrm
 from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
 from private_ensembles.papers.darrm.section import ACCURACY_TABLES, LOSS_TABLES, SHAPE_FIGURES
 
-# The tables of this run, each with its m. What all of them take is less than starting a job.
+# These are the tables of this run, each with its m. All of them take less time than starting a job.
 ACCURACY = settings.darrm.tables.allowances(*ACCURACY_TABLES)
 LOSSES = settings.darrm.tables.allowances(*LOSS_TABLES)
 SHAPES = {name: config["darrm"][name] for name in SHAPE_FIGURES if config["darrm"][name]}
@@ -19,13 +19,13 @@ wildcard_constraints:
     prior_end=r"[\d.]+",
 
 
-# All of the paper that this workflow reproduces.
+# This makes all of the paper that this workflow reproduces.
 rule darrm:
     input:
         targets.paper_files(settings, "darrm"),
 
 
-# Needs no data, so the paper's data sets are accounted for whatever is run.
+# This needs no data, so the paper's data sets are accounted for whatever is run.
 rule account_teachers:
     message:
         "Accounting for the privacy of one private teacher of each data set"
@@ -81,8 +81,8 @@ rule search_gnmax_sigma:
         "../scripts/darrm/search_gnmax_sigma.py"
 
 
-# Of all ensembles on a data set in one job: labels need the votes of each, and casting them takes less
-# than importing PyTorch.
+# One job casts the votes of all ensembles on a data set: labels need the votes of each, and casting
+# them takes less time than importing PyTorch.
 use rule cast_votes as cast_darrm_votes with:
     message:
         "Casting the votes of DaRRM's ensembles on {wildcards.dataset}"
@@ -108,9 +108,10 @@ use rule cast_votes as cast_darrm_votes with:
 ruleorder: cast_darrm_votes > cast_votes
 
 
-# The labels of every paper: PATE's and NZC's rules differ from this one in what they read. Here the
-# proof is among it: no label leaves before the accountant has confirmed what the teachers cost. (Not
-# ancient(): Snakemake 9.27 then overlooks changed parameters of a job whose ancient input reruns.)
+# This releases the labels of every paper: PATE's and NZC's rules differ from it in what they read. Here
+# the proof is an input: no label leaves before the accountant has confirmed what the teachers cost. (It
+# is not ancient(): Snakemake 9.27 would overlook changed parameters of a job whose ancient input
+# reruns.)
 rule release_labels:
     message:
         "Releasing DaRRM's labels on {wildcards.dataset}, m = {wildcards.m}"
@@ -277,13 +278,14 @@ rule study_objectives:
         "../scripts/darrm/study_objectives.py"
 
 
-# Beyond the paper, on request only: about three minutes on two cores with the default grid.
+# The sweeps go beyond the paper and run on request only: they take about three minutes on two cores
+# with the default grid.
 rule sweeps:
     input:
         collect("results/darrm/figures/{item}.png", item=["sweeps", "noiseless"]),
 
 
-# Of what both tables need, a run may have either, or neither.
+# A run may have what either table needs, what both need, or neither.
 rule tabulate_simulations:
     message:
         "Tabulating the parameters of Figure 6, DaRRM's table3, and what double subsampling costs"
@@ -317,7 +319,7 @@ rule tabulate_simulations:
         "../scripts/darrm/tabulate_simulations.py"
 
 
-# U and P: the noise functions optimised for either prior.
+# U and P are the noise functions optimised for either prior.
 rule draw_prior_shapes:
     message:
         "Drawing gammas optimised for different priors, DaRRM's figure9"
@@ -383,7 +385,7 @@ rule check_double_subsampling:
         "../scripts/darrm/check_double_subsampling.py"
 
 
-# One figure of the benefit of gamma_opt, one of where no noise is needed, and the data of both.
+# One figure shows the benefit of gamma_opt, and one where no noise is needed.
 rule draw_sweeps:
     message:
         "Drawing the sweeps"

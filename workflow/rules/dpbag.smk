@@ -2,9 +2,9 @@
 from private_ensembles.papers.dpbag import targets as dpbag
 from private_ensembles.papers.dpbag.section import MODELS
 
-# One partitioning into n shards of one split of the data (the seed).
+# This names one partitioning into n shards of one split of the data (the seed).
 BAGGING = "model={model},n={n},seed={seed}"
-# The tables of this run, each with its model.
+# These are the tables of this run, each with its model.
 STUDENT_TABLES = settings.dpbag.run_tables("students")
 LABEL_TABLES = settings.dpbag.run_tables("labels")
 
@@ -15,14 +15,14 @@ wildcard_constraints:
     first=r"\d+",
 
 
-# All of the paper that this workflow reproduces.
+# This makes all of the paper that this workflow reproduces.
 rule dpbag:
     input:
         targets.paper_files(settings, "dpbag"),
 
 
-# repeat: the split of the data. The budget says how many queries are needed.
-# The longest jobs of all are of boosted trees: one at the end would keep a single core busy.
+# `repeat` is the split of the data, and the budget says how many queries are needed. Boosted trees are
+# the longest jobs of all: one at the end would keep a single core busy.
 rule cast_bagged_votes:
     message:
         "Training {wildcards.model} teachers on {wildcards.n} shards, split {wildcards.seed}, partitions from {wildcards.first}"
@@ -51,7 +51,7 @@ rule cast_bagged_votes:
         "../scripts/dpbag/cast_bagged_votes.py"
 
 
-# Counts are the labels that each budget buys; costs, what they cost, are not for release.
+# The counts are the labels that each budget buys; the costs, what they cost, are not for release.
 rule account_bagging:
     message:
         "Accounting for labels of {wildcards.model} teachers on {wildcards.n} shards, split {wildcards.seed}"
@@ -80,8 +80,8 @@ rule account_bagging:
         "../scripts/dpbag/account_bagging.py"
 
 
-# Not one of train_student's rules: its students are logistic models or trees on a table, hundreds in
-# a job, one for each number of shards, of partitions and budget that labels were accounted for.
+# This does not use train_student: these students are logistic models or trees on a table, hundreds in a
+# job, one for each number of shards, of partitions and budget that labels were accounted for.
 rule train_bagged_students:
     message:
         "Training students of {wildcards.model} teachers, split {wildcards.seed}"
@@ -162,7 +162,7 @@ rule tabulate_label_counts:
         "../scripts/dpbag/tabulate_label_counts.py"
 
 
-# Of all models at once.
+# The figures show all models together.
 rule draw_bagging:
     message:
         "Drawing labels and students of bagged teachers over epsilon"

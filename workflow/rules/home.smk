@@ -1,4 +1,4 @@
-# Where the whole repository is, wherever workflow/Snakefile was found.
+# This file finds the whole repository, wherever workflow/Snakefile was found.
 import os
 import sys
 import tempfile

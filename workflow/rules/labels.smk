@@ -1,4 +1,4 @@
-# Beyond the papers: which mechanism to use.
+# This goes beyond the papers and says which mechanism to use.
 
 
 # The table ranks mechanisms at every epsilon; the audit has the exact epsilon of one label of each.

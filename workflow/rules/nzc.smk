@@ -6,13 +6,13 @@ wildcard_constraints:
     nzc_task="|".join(config["nzc"]["tasks"]),
 
 
-# All of the paper that this workflow reproduces.
+# This makes all of the paper that this workflow reproduces.
 rule nzc:
     input:
         targets.paper_files(settings, "nzc"),
 
 
-# Of the two ensembles of Table 1. NZC's labels are not private, and have no exact sampler.
+# The labels are of Table 1's two ensembles. NZC's labels are not private, and have no exact sampler.
 use rule release_labels as release_nzc_labels with:
     message:
         "Asking LNMax and NZC for the labels of {wildcards.nzc_task}"
@@ -55,8 +55,8 @@ use rule account_votes as account_nzc_votes with:
         runtime=30,
 
 
-# All students of a task in one job, one after the other: aggregator is None. Labels that are the same
-# (NZC's and those without noise) have one student.
+# One job trains all students of a task, one after the other: aggregator is None. Labels that are the
+# same (NZC's and those without noise) have one student.
 use rule train_student as train_nzc_students with:
     message:
         "Training students of {wildcards.nzc_task} on NZC's labels, seed {wildcards.seed}"
@@ -129,7 +129,7 @@ rule draw_nzc_ensembles:
         "../scripts/nzc/draw_nzc_ensembles.py"
 
 
-# Needs no data.
+# This needs no data.
 rule audit_nzc_leads:
     message:
         "Auditing NZC's label by lead and rule for ties"

@@ -7,7 +7,7 @@ wildcard_constraints:
     aggregator=r"lnmax-\d+|confident",
 
 
-# All of the paper that this workflow reproduces.
+# This makes all of the paper that this workflow reproduces.
 rule pate:
     input:
         targets.paper_files(settings, "pate"),
@@ -93,7 +93,7 @@ rule train_student:
         "../scripts/pate/train_student.py"
 
 
-# The same kind of model with all private data and their true labels.
+# A baseline is the same kind of model, trained on all private data and their true labels.
 use rule train_student as train_baseline with:
     message:
         "Training the non-private baseline of {wildcards.task}, seed {wildcards.seed}"
@@ -117,7 +117,9 @@ rule tabulate_students:
     input:
         privacy=collect("results/pate/privacy/task={task}.csv", task=settings.pate.running_tasks()),
         labels=collect("results/pate/labels/task={task}.csv", task=settings.pate.running_tasks()),
-        students=[pate.student_files(settings.pate, task) for task in pate.student_tasks(settings.pate)],
+        students=[
+            pate.student_files(settings.pate, task) for task in pate.student_tasks(settings.pate)
+        ],
         baselines=[
             pate.baseline_files(settings.pate, task) for task in pate.student_tasks(settings.pate)
         ],
@@ -136,7 +138,7 @@ rule tabulate_students:
         "../scripts/pate/tabulate_students.py"
 
 
-# What the printed numbers imply about each other; needs neither votes nor parameters.
+# This computes what the printed numbers imply about each other, and needs neither votes nor parameters.
 rule check_printed_arithmetic:
     message:
         "Recomputing PATE's printed numbers from printed numbers"

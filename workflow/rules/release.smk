@@ -1,10 +1,10 @@
-# Beyond the papers: labels for somebody's own votes.
+# This goes beyond the papers and releases labels of somebody's own votes.
 
 
 # The votes are a file of the user's. What may be shown of them has a folder of its own. Snakemake
-# leaves finished labels in place until they are replaced (`update`, which copies them: nothing that
-# is private); what was paid for is kept where no rule has an output. There is no benchmark: how long
-# it took may tell something about the votes.
+# leaves finished labels in place until they are replaced (`update` copies them, and they are not
+# private). What was paid for is kept where no rule has an output. There is no benchmark, because the
+# time that it took may tell something about the votes.
 OWN = files.own_votes(settings)
 BATCH = files.session_batch(settings)
 STATED = files.own_input_files(settings)

@@ -2,14 +2,14 @@
 PAGES = "private_ensembles/papers/*/page.yaml"
 
 
-# One page with all tables and figures; opens without a network.
+# The page shows all tables and figures, and opens without a network.
 rule report:
     input:
         "results/index.html",
 
 
-# The parameters are what printed numbers rest on, by paper. The numbers, and which of ours belong to them,
-# are files beside the code and part of its fingerprint.
+# The parameters are what printed numbers rest on, by paper. The numbers, and which of ours belong to
+# them, are files beside the code and part of its fingerprint.
 rule compare_published:
     message:
         "Comparing all tables with the printed numbers"
@@ -64,7 +64,7 @@ rule build_index:
         "../scripts/report/build_index.py"
 
 
-# Copies into docs/, never part of `all`: what is in docs/ changes on request only. What the run's
+# The copies in docs/ are never part of `all`, because docs/ changes on request only. What the run's
 # configuration has changed goes with them, for the command that makes these files again.
 rule publish_docs:
     message:

@@ -1,6 +1,6 @@
 # Data sets, ensembles of teachers, and their votes.
-# From public addresses to one checked file per data set is short, and everything long waits for it, so
-# these jobs come first.
+# Downloading and checking a data set is short, and everything long waits for it, so these jobs come
+# first.
 
 
 wildcard_constraints:
@@ -33,7 +33,7 @@ rule download_data:
         "../scripts/training/download_data.py"
 
 
-# input: by role, none for data that ship with scikit-learn.
+# The inputs are files by role; data that ship with scikit-learn have none.
 rule prepare_dataset:
     message:
         "Reading and checking {wildcards.dataset}"
@@ -58,7 +58,7 @@ rule prepare_dataset:
         "../scripts/training/prepare_dataset.py"
 
 
-# How often it writes a checkpoint changes nothing, so the script reads that from the configuration.
+# How often a job writes a checkpoint changes no result, so the script reads that from the configuration.
 rule train_teachers:
     message:
         "Training {wildcards.K} {wildcards.kind} teachers on {wildcards.dataset}, seed {wildcards.seed}"
@@ -152,8 +152,8 @@ rule cast_forest_votes:
         "../scripts/training/cast_forest_votes.py"
 
 
-# Every K of a profile and vote_seed has the same queries. Drawn first: the longest comparisons wait for
-# them, and what is left for the end should be short.
+# Every K of a profile and vote_seed has the same queries. These votes are drawn first: the longest
+# comparisons wait for them, and the last jobs of a run should be short.
 rule synthesize_votes:
     message:
         "Drawing synthetic votes of {wildcards.K} teachers, profile {wildcards.profile}, seed {wildcards.seed}"

@@ -26,6 +26,6 @@ with files.job(snakemake) as job:
     verdicts = table["verdict"].value_counts()
     job.report_progress("%s", ", ".join(f"{count} {name}" for name, count in verdicts.items()))
     chosen = {
-        name: calibrate_budget(each, gammas[name]) for name, each in settings["budgets"].items()
+        name: calibrate_budget(budget, gammas[name]) for name, budget in settings["budgets"].items()
     }
     files.write_csv(job.output.totals, totals(chosen, **settings["totals"]))

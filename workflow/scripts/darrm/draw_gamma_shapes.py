@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from private_ensembles.base import files
-from private_ensembles.papers.darrm import figures as figures
+from private_ensembles.papers.darrm import figures
 from private_ensembles.papers.darrm.figure_data import feasible_region, gamma_shapes
 
 with files.job(snakemake) as job:

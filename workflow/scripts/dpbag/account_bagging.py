@@ -8,5 +8,6 @@ with files.job(snakemake) as job:
     votes = join_partitions([read_votes(path) for path in job.input])
     rows, arrays = account_labels(votes, job.params.budget, job.params.k)
     files.write_csv(job.output.counts, add_facts(rows, **job.params.facts))
-    # Not for release: without noise. ones: votes for 1; running: what the dearest record has spent.
+    # The costs are not for release, because they carry no noise. `ones` are votes for 1, and
+    # `running` is what the record that costs most has spent.
     files.write_npz(job.output.costs, **arrays)

@@ -10,10 +10,12 @@ from private_ensembles.papers.nzc.figures import draw_ensembles
 with files.job(snakemake) as job:
     parts = []
     for task, settings in job.params.tasks.items():
-        caches = {size: read_votes(job.params.votes[task][size]) for size in settings["sizes"]}
+        votes_by_size = {
+            size: read_votes(job.params.votes[task][size]) for size in settings["sizes"]
+        }
         pool = slice(settings["pool"])
-        counts = {size: cache.histogram()[pool] for size, cache in caches.items()}
-        labels = caches[settings["sizes"][0]].labels[pool]
+        counts = {size: votes.histogram()[pool] for size, votes in votes_by_size.items()}
+        labels = votes_by_size[settings["sizes"][0]].labels[pool]
         parts.append(figure2(counts, labels, job.params.distances, task=task))
     data = pd.concat(parts, ignore_index=True)
     files.write_csv(job.output.data, data)

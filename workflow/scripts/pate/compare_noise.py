@@ -10,11 +10,11 @@ from private_ensembles.papers.pate.orders import order_grid
 with files.job(snakemake) as job:
     settings = job.params.settings
     ensembles = []
-    asked = slice(settings["queries"])
+    queries = slice(settings["queries"])
     for path in job.input.votes:
         votes = read_votes(path)
-        counts = votes.histogram()[asked]
-        ensembles.append((votes.n_teachers, counts, votes.labels[asked]))
+        counts = votes.histogram()[queries]
+        ensembles.append((votes.n_teachers, counts, votes.labels[queries]))
         job.log.info("%d teachers: %d queries", votes.n_teachers, len(counts))
     data = noise_comparison(
         ensembles,

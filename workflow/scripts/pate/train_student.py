@@ -1,4 +1,4 @@
-"""Train students of one task, each on the labels of an aggregator, or one on all private data."""
+"""Train one student of a task on each aggregator's labels, or one on all private data."""
 
 from private_ensembles.base import files
 from private_ensembles.papers.common.students import (

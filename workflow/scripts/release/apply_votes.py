@@ -3,69 +3,58 @@
 from functools import partial
 from pathlib import Path
 
-from private_ensembles.base import files as io
+from private_ensembles.base import files
 from private_ensembles.labels.task import protection_from_options
-from private_ensembles.release import (
-    expectation,
-    own_keys,
-    pool,
-    release_files,
-    transaction,
-)
-from private_ensembles.release import own_votes as accounts
+from private_ensembles.release import expectation, own_keys, own_votes, pool, transaction
 from private_ensembles.release.files.votes_reader import read_own_votes
-from private_ensembles.report import own_page
-from private_ensembles.report.own_figure import draw_own
+from private_ensembles.release.release_files import paths_of, write_release
+from private_ensembles.report import own_figure, own_page
 
-place = transaction.OutputFolder(Path(snakemake.params.labels_file).parent)
-with io.job(snakemake, confidential=True, lock=place.lock) as job:
+output_folder = transaction.OutputFolder(Path(snakemake.params.labels_file).parent)
+with files.job(snakemake, confidential=True, lock=output_folder.lock) as job:
     settings, seed = job.params.planner, job.params.seed
     request = transaction.Request(Path(job.input.votes), own_keys.request_of(job.config))
-    transaction.check_permission(request, place)
+    transaction.check_permission(request, output_folder)
     protection = protection_from_options(**job.params.protection, secure=request.secure)
     ensemble, wanted, reading = job.params.ensemble, job.params.wanted, job.params.reading
-    stated = {"teachers": ensemble["teachers"], "n_classes": ensemble["classes"]}
-    stated |= {"absent": ensemble["absent"], "most_ones": wanted["most_ones"]}
-    votes = read_own_votes(job.input.votes, **reading, **stated)
+    expected = {"teachers": ensemble["teachers"], "n_classes": ensemble["classes"]}
+    expected |= {"absent": ensemble["absent"], "most_ones": wanted["most_ones"]}
+    votes = read_own_votes(job.input.votes, **reading, **expected)
     source, first = None if request.secure else seed, reading["first_class"]
     asked = pool.pool_of(votes, wanted["answer"], reading["class_names"], source, first_class=first)
     votes = asked.votes
-    job.report_progress(
-        "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes
-    )
+    sizes = votes.n_queries, votes.n_teachers, votes.n_classes
+    job.report_progress("%d queries, %d teachers, %d classes", *sizes)
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
     budget = job.params.budget | {"labels_wanted": wanted["labels"], "noise": job.params.noise}
     anyway = job.config["own"]["release"]["anyway"]
-    plan = accounts.plan_for(
-        votes, settings, budget, protection, seed, meter, job.announce_duration
-    )
+    options = settings, budget, protection, seed
+    plan = own_votes.plan_for(votes, *options, meter, job.announce_duration)
     meter.finish()
+    terms = {"secure": request.secure, "anyway": anyway, "allow": "--config anyway=yes"}
     say = partial(job.report_progress, "%s")
-    allow, secure = "--config anyway=yes", request.secure
-    expectation.announce_and_check(
-        plan.expectation, secure=secure, anyway=anyway, allow=allow, say=say
-    )
-    table, curves = accounts.public_table(plan), accounts.curves_table(plan, seed)
-    io.write_csv(job.output.table, table)
-    io.write_csv(job.output.curves, curves)
+    expectation.announce_and_check(plan.expectation, say=say, **terms)
+    table, curves = own_votes.public_table(plan), own_votes.curves_table(plan, seed)
+    files.write_csv(job.output.table, table)
+    files.write_csv(job.output.curves, curves)
     meter = job.meter(len(plan.applicable_plans), "mechanisms accounted for")
-    io.write_csv(job.output.private, accounts.private_table(plan, votes, meter))
+    files.write_csv(job.output.private, own_votes.private_table(plan, votes, meter))
     meter.finish()
-    draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
-    others = {"mechanisms.csv": partial(io.write_csv, rows=accounts.public_rows(plan))}
-    facts = accounts.public_facts(plan) | {"answered": pool.describe_order(wanted["answer"])}
-    files = {"figure": job.output.png, "labels_file": job.params.labels_file}
+    own_figure.draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
+    other_files = {"mechanisms.csv": partial(files.write_csv, rows=own_votes.public_rows(plan))}
+    facts = own_votes.public_facts(plan) | {"answered": pool.describe_order(wanted["answer"])}
+    paths = {"figure": job.output.png, "labels_file": job.params.labels_file}
 
     def summarize(labels):
         public = (table, curves, labels.table(), facts, settings["profile"])
-        statement = release_files.paths_of(labels).get("statement.html")
-        return own_page.build(*public, **files, total=labels.total, statement=statement)
+        statement = paths_of(labels).get("statement.html")
+        return own_page.build(*public, **paths, total=labels.total, statement=statement)
 
-    # Last: what fails before the charge, the page included, costs nothing.
-    labels = accounts.charge_and_release(
-        plan, asked, seed, request, place, summarize=summarize, anyway=anyway
+    # The charge comes last: what fails before it, the page included, costs nothing.
+    labels = own_votes.charge_and_release(
+        plan, asked, seed, request, output_folder, summarize=summarize, anyway=anyway
     )
     if labels.total is not None:
-        release_files.write_release(labels, others)
+        write_release(labels, other_files)
     job.output.labels.write_text(labels.text, encoding="utf-8")
     job.output.page.write_text(labels.summary, encoding="utf-8")

@@ -7,18 +7,18 @@ from private_ensembles.training.data.download import KnownFile, RetryPolicy, fet
 
 with files.job(snakemake) as job:
     dataset, file = job.wildcards.dataset, job.wildcards.file
-    # Read here and not from params: a changed address is no reason to download again.
+    # These come from the configuration, not from params: a changed address is no reason to
+    # download again.
     mirror = job.config["data_mirror"]
     urls = job.config["datasets"][dataset]["files"][file]["urls"]
-    place = os.path.abspath(os.path.join("data", "raw", dataset, file))
+    final_path = os.path.abspath(os.path.join("data", "raw", dataset, file))
     known = KnownFile(dataset, file, job.params.sha256, urls)
-    patience = RetryPolicy(timeout=job.config["download_timeout"])
     source = fetch(
         known,
         job.output[0],
         mirror,
-        final_path=place,
-        retry_policy=patience,
+        final_path=final_path,
+        retry_policy=RetryPolicy(timeout=job.config["download_timeout"]),
         log=job.report_progress,
     )
     job.log.info("%s came from %s, sha256 as expected", known, source)

@@ -13,7 +13,7 @@ with files.job(snakemake) as job:
     settings = dict(job.params.settings)
     n_queries = settings.pop("n_queries")
     profile = ConsensusProfile(**settings)
-    # K is not in the path: ensembles of all sizes are asked the same queries.
+    # K is not in the path, so that ensembles of all sizes are asked the same queries.
     source = generator(seed, "synthetic votes", name, repeat)
     counts, labels = synthetic_counts(profile, K, n_queries, source)
     facts = files.provenance(

@@ -1,4 +1,4 @@
-"""Train an ensemble or a slice of it, each teacher on its own shard, either kind on the same."""
+"""Train an ensemble or a slice of it, each teacher on its own shard; both kinds have the same."""
 
 from private_ensembles.base import files
 from private_ensembles.base.streams import generator
@@ -19,8 +19,9 @@ with files.job(snakemake) as job:
     device = choose_device(options.device, job.threads)
     images, labels = dataset.train_images, dataset.train_labels
     training = dict(options.settings)
-    way = training.pop("shards", "permutation")
-    shards = cut_shards(way, images, labels, K, generator(seed, dataset.name, "shards", K, repeat))
+    assignment = training.pop("shards", "permutation")
+    shard_generator = generator(seed, dataset.name, "shards", K, repeat)
+    shards = cut_shards(assignment, images, labels, K, shard_generator)
     facts = {
         "dataset": dataset.provenance,
         "kind": options.kind,
@@ -28,7 +29,7 @@ with files.job(snakemake) as job:
         "seed": seed,
         "noise": options.noise,
         "backend": options.backend,
-        "shards": {"assignment": way, "size": len(labels) // K},
+        "shards": {"assignment": assignment, "size": len(labels) // K},
         "training": training,
         "training_seed": repeat,
     }
