@@ -27,6 +27,13 @@ def to_pld(
 ):
     """Return one label as dp_accounting's PrivacyLossDistribution, pessimistic.
 
+    >>> import numpy as np
+    >>> def curve(epsilons):  # randomised response that tells the truth with probability 3/4
+    ...     return np.maximum(0.75 - 0.25 * np.exp(epsilons), 0)
+    >>> label = to_pld(curve, largest_epsilon=1.1)
+    >>> round(label.self_compose(10).get_epsilon_for_delta(1e-5), 2)
+    10.99
+
     The distribution is that of a pair whose curve lies on or above the given one at every epsilon,
     in both orders at once.
 
@@ -42,13 +49,6 @@ def to_pld(
 
     References:
         Zhu, Dong and Wang 2022, Theorem 10; docs/rounding.md.
-
-    >>> import numpy as np
-    >>> def curve(epsilons):  # randomised response that tells the truth with probability 3/4
-    ...     return np.maximum(0.75 - 0.25 * np.exp(epsilons), 0)
-    >>> label = to_pld(curve, largest_epsilon=1.1)
-    >>> round(label.self_compose(10).get_epsilon_for_delta(1e-5), 2)
-    10.99
     """
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # imported late, as it is slow
 
