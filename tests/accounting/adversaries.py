@@ -45,7 +45,7 @@ def exact_value(pairs, labels, y):
     return Fraction(scaled(labels, y.denominator, y.numerator), y.denominator * unit**labels)
 
 
-def dearest_strategy(pairs, labels, y):
+def costliest_strategy(pairs, labels, y):
     """The largest hockey-stick at y of the joint laws of all strategies, one after the other.
 
     A strategy names a pair for every run of labels that it may have seen.
@@ -98,18 +98,18 @@ def convex_value(first, second, kinks, weights):
     return (curves - np.maximum(1 - kinks, 0)) @ weights
 
 
-def dearest_row(cover, kinks, weights):
-    """The largest such value of a cover's rows in both orders, with their errors."""
-    error = np.broadcast_to(np.asarray(cover.relative_error), cover.first.shape)
-    both = (cover.first, cover.second), (cover.second, cover.first)
+def costliest_row(pairs, kinks, weights):
+    """The largest such value of all rows, in both orders, with their errors."""
+    error = np.broadcast_to(np.asarray(pairs.relative_error), pairs.first.shape)
+    both = (pairs.first, pairs.second), (pairs.second, pairs.first)
     return max(
         convex_value(p * (1 + error), q * (1 - error), kinks, weights).max() for p, q in both
     )
 
 
-def bounds_at(family, labels, epsilon, **options):
+def bounds_at(dominating_pairs, labels, epsilon, **options):
     """Bounds on the delta of labels at an epsilon."""
-    found = privacy_curve(family, labels, epsilon, 1e-9, **options)
+    found = privacy_curve(dominating_pairs, labels, epsilon, 1e-9, **options)
     return Bounds(least_delta(found, epsilon), found.delta(epsilon))
 
 
@@ -119,7 +119,7 @@ def least_delta(found, epsilon):
     return max(0.0, float(lines.max()) * (1 - 1e-12) - 1e-14)
 
 
-def check_small_adversaries(laws, family):
+def check_small_adversaries(laws, make_pairs):
     """Assert that one and two labels, whatever is chosen after the first, stay within the bounds.
 
     laws: by histogram, the law of its label; one vote moves between neighbours. In floats.
@@ -135,10 +135,10 @@ def check_small_adversaries(laws, family):
         return np.maximum(first - ratio * second, 0).sum(axis=1).max()
 
     for epsilon in (0.0, 0.2, 0.6):
-        found = bounds_at(family(first, second), 1, epsilon)
+        found = bounds_at(make_pairs(first, second), 1, epsilon)
         assert found.lower * (1 - 1e-9) <= most(math.exp(epsilon)) <= found.upper
         # W_1 at every ratio that a first label can lead to.
         y = math.exp(epsilon) * second / first
         twice = (first * np.vectorize(most)(y)).sum(axis=1).max()
-        found = bounds_at(family(first, second), 2, epsilon)
+        found = bounds_at(make_pairs(first, second), 2, epsilon)
         assert found.lower * (1 - 1e-9) <= twice <= found.upper

@@ -29,7 +29,7 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
 
 
 def probability(rng: np.random.Generator) -> float:
-    """In (0, 1), often near one of the ends."""
+    """A number in (0, 1), often near one of the ends."""
     small = log_uniform(rng, -12, -0.01)
     return [small, log_uniform(rng, -300, -12), 1 - small][rng.choice(3, p=[0.7, 0.1, 0.2])]
 
@@ -64,7 +64,7 @@ def _decimal(value):
     return Decimal(mpmath.nstr(value, 58))
 
 
-def multiple_above(rng, function):
+def round_multiple_up(rng, function):
     value, k = log_uniform(rng, -300, 300), int(rng.integers(1, 10**6))
     yield function(value, k), mpf(value) * k
 
@@ -88,41 +88,41 @@ def _few_operations(rng):
     return ours, exact, count
 
 
-def above(rng, function):
+def round_float_up(rng, function):
     ours, exact, count = _few_operations(rng)
     yield function(ours, count), exact
 
 
-def below(rng, function):
+def round_float_down(rng, function):
     ours, exact, count = _few_operations(rng)
     yield exact, function(ours, count)
 
 
-def sum_above(rng, function):
+def round_sum_up(rng, function):
     values = 10 ** rng.uniform(-20, 20, int(rng.integers(1, 2000)))
     yield function(values), mpmath.fsum(map(mpf, values.tolist()))
 
 
-def simple(rng, function):
+def simple_composition(rng, function):
     epsilon, delta, k = budget(rng), probability(rng), int(rng.integers(1, 10**4))
     found = function(epsilon, delta, k)
     yield found.epsilon, mpf(epsilon) * k
     yield found.delta, min(mpf(1), mpf(delta) * k)
 
 
-def replace_one(rng, function):
+def replace_one_from_add_remove(rng, function):
     epsilon, delta = budget(rng), probability(rng)
     found = function(epsilon, delta)
     yield found.epsilon, 2 * mpf(epsilon)
     yield found.delta, min(mpf(1), (1 + mpmath.exp(mpf(epsilon))) * mpf(delta))
 
 
-def general(rng, function):
-    epsilon, delta, spare = log_uniform(rng, -40, 2), probability(rng), probability(rng)
+def general_composition(rng, function):
+    epsilon, delta, slack = log_uniform(rng, -40, 2), probability(rng), probability(rng)
     k = int(rng.integers(1, 10**4))
-    found = function(epsilon, delta, k, spare)
-    with mpmath.workdps(beside_one(delta, spare)):
-        e, d = mpf(epsilon), mpf(spare)
+    found = function(epsilon, delta, k, slack)
+    with mpmath.workdps(beside_one(delta, slack)):
+        e, d = mpf(epsilon), mpf(slack)
         root = min(
             mpmath.sqrt(2 * k * mpmath.log(mpmath.e + mpmath.sqrt(k * e**2) / d)),
             mpmath.sqrt(-2 * k * mpmath.log(d)),
@@ -150,7 +150,7 @@ def leaking_response_delta(epsilon, delta, k, x):
     return 1 - (1 - mpf(delta)) ** k * (1 - randomised_response_delta(epsilon, k, x))
 
 
-def optimal_homogeneous(rng, function):
+def optimal_composition(rng, function):
     epsilon, k = log_uniform(rng, -10, 1.5), int(rng.integers(1, 12))
     delta = float(rng.choice([0.0, log_uniform(rng, -60, -2)]))
     with mpmath.workdps(2 * beside_one(delta, epsilon)):
@@ -162,7 +162,7 @@ def optimal_homogeneous(rng, function):
             yield mpf(total), leaking_response_delta(epsilon, delta, k, found), False
 
 
-def spare_delta(rng, function):
+def delta_slack(rng, function):
     delta, k, total = log_uniform(rng, -60, -2), int(rng.integers(1, 1000)), probability(rng)
     with mpmath.workdps(2 * beside_one(delta, total)):
         exact = 1 - (1 - mpf(total)) / (1 - mpf(delta)) ** k
@@ -222,7 +222,7 @@ def pld_epsilon(rng, function):
 
 
 def _labels(rng):
-    """A family of pairs, exact as floats, and how many labels."""
+    """Dominating pairs of a label, exact as floats, and how many labels."""
     labels = int(rng.choice([1, 2, 3], p=[0.5, 0.4, 0.1]))
     first, second = random_rows(
         rng, 1 + int(rng.random() < 0.5), 2 + (labels < 3) * (rng.random() < 0.3)
@@ -231,10 +231,10 @@ def _labels(rng):
 
 
 def _label_curve(rng):
-    family, pairs, labels = _labels(rng)
+    dominating_pairs, pairs, labels = _labels(rng)
     scale, delta = log_uniform(rng, -2, 0.7), log_uniform(rng, -9, -1)
     fineness = float(rng.choice([2.0, 7.0]))
-    return privacy_curve(family, labels, scale, delta, fineness=fineness), pairs, labels
+    return privacy_curve(dominating_pairs, labels, scale, delta, fineness=fineness), pairs, labels
 
 
 def _exactly(value):
@@ -267,9 +267,9 @@ def curve_least_epsilon(rng, function):
 
 
 def adaptive_epsilon(rng, function):
-    family, pairs, labels = _labels(rng)
+    dominating_pairs, pairs, labels = _labels(rng)
     delta = log_uniform(rng, -7, -0.3)
-    found = function(family, labels, delta)
+    found = function(dominating_pairs, labels, delta)
     if np.isfinite(found.upper):
         low, _ = power(found.upper)
         yield mpf(delta), _exactly(exact_value(pairs, labels, low)), False
@@ -289,7 +289,7 @@ def _counts(rng):
 
 
 def _one_label_and_count(rng):
-    """A family of one label beside a count, and the exact delta of both at an epsilon."""
+    """Dominating pairs of one label beside a count, and the exact delta of both at an epsilon."""
     first, second = random_rows(rng, 2, 3)
     counts, p, q = _counts(rng)
     pairs = [
@@ -308,9 +308,9 @@ def _one_label_and_count(rng):
 
 
 def joint_epsilon(rng, function):
-    family, counts, exact = _one_label_and_count(rng)
+    dominating_pairs, counts, exact = _one_label_and_count(rng)
     delta = log_uniform(rng, -6, -0.5)
-    found = function(family, 1, counts, delta, fineness=3)
+    found = function(dominating_pairs, 1, counts, delta, fineness=3)
     if np.isfinite(found):
         yield mpf(delta), exact(found), False
 
@@ -482,7 +482,7 @@ def gnmax_rdp_of_log_q(rng, function):
 
 
 def theorem_6(rng, function):
-    """At exact inputs: any q, x and B."""
+    """Inputs are exact: any q, x and B."""
     less = log_uniform(rng, -4, 2)
     L, gain_b = log_uniform(rng, -3, 2.8), log_uniform(rng, -6, 1)
     gain_a = L * rng.uniform(0.001, 0.999)
@@ -633,9 +633,9 @@ def trade_off(rng, function):
     """Tests that draw lots between two sets of outcomes of largest ratio; all of them are tried."""
     (first, second), level = _table(rng), float(rng.choice([0.0, rng.uniform(), 1.0]))
     found = float(function([first], [second], [level])[0, 0])
-    chances = [(mpf(p), mpf(q)) for p, q in zip(first.tolist(), second.tolist(), strict=True)]
+    outcomes = [(mpf(p), mpf(q)) for p, q in zip(first.tolist(), second.tolist(), strict=True)]
     spent, power = mpf(0), mpf(0)
-    for p, q in sorted(chances, key=lambda pair: pair[1] / pair[0], reverse=True):
+    for p, q in sorted(outcomes, key=lambda pair: pair[1] / pair[0], reverse=True):
         share = min(mpf(1), (mpf(level) - spent) / p)
         spent, power = spent + share * p, power + share * q
     # Rows of floats do not quite add up to 1: what is missed is counted from 1.
@@ -678,22 +678,22 @@ def _sum(row, chosen):
     return mpmath.fsum(row[i] for i in chosen)
 
 
-def _quantile(chance, other):
-    """Phi^-1(chance) where chance + other = 1."""
-    if chance > other:
-        return -_quantile(other, chance)
-    start = mpf(float(ndtri(float(chance))))
+def _quantile(level, other):
+    """Phi^-1(level) where level + other = 1."""
+    if level > other:
+        return -_quantile(other, level)
+    start = mpf(float(ndtri(float(level))))
     # Two steps of Newton's on ln Phi: thirty digits, of which fifteen are needed.
     for _ in range(2):
         phi = mpmath.npdf(start)
-        start -= mpmath.log(mpmath.ncdf(start) / chance) * mpmath.ncdf(start) / phi
+        start -= mpmath.log(mpmath.ncdf(start) / level) * mpmath.ncdf(start) / phi
     return start
 
 
 # ------------------------------------------------------------------------------- mechanisms
 
 
-def composed(rng, function):
+def total_label_epsilon(rng, function):
     from private_ensembles.accounting.composition import conversion_cost, randomised_response_rdp
     from private_ensembles.accounting.label_composition import ORDERS
 
@@ -727,11 +727,11 @@ def group_of(rng):
 
 
 def growth(epsilon, reach):
-    """By how much delta grows from one vote to so many, by group privacy."""
+    """The factor by which delta grows from one vote to so many, by group privacy."""
     return mpmath.expm1(reach * mpf(epsilon)) / mpmath.expm1(mpf(epsilon))
 
 
-def delta_of_one(rng, function):
+def single_vote_delta(rng, function):
     task = group_of(rng)
     epsilon = log_uniform(rng, -4, 1.2)
     while task.protection.reach * epsilon > 600:
@@ -742,8 +742,8 @@ def delta_of_one(rng, function):
     )
 
 
-def cost_of_all(rng, function):
-    """At the budget of one vote, and where a vote costs more than that."""
+def group_cost(rng, function):
+    """The cost at the budget of one vote, and where a vote costs more than that."""
     from private_ensembles.labels.accounts import groups
 
     task = group_of(rng)
@@ -767,12 +767,12 @@ def cost_of_all(rng, function):
         )
 
 
-def more_noise(rng, function):
+def group_noise_factor(rng, function):
     reach = int(rng.integers(1, 10**6))
     yield mpf(function(reach)), mpf(reach)
 
 
-def less_noise(rng, function):
+def single_vote_noise_factor(rng, function):
     reach = int(rng.integers(1, 10**6))
     yield 1 / mpf(reach), mpf(function(reach))
 
@@ -784,7 +784,7 @@ def pure_scale(rng, function):
     yield mpf(PureScale(epsilon, 20).scale), 2 / mpf(epsilon)
 
 
-def ladder_chances(rng, function):
+def ladder_probabilities(rng, function):
     epsilon, delta, K = log_uniform(rng, -6, 1.5), float(rng.choice([0, 1e-9, 1e-3])), 5
     flips = function(K, epsilon, delta, np.arange(K + 1)).min(axis=1)
     flips = [mpf(q) for q in flips.tolist()]
@@ -796,14 +796,14 @@ def ladder_chances(rng, function):
             yield growth * (1 - ones[other]) + mpf(delta), 1 - ones[one], False
 
 
-def fine_distance(rng, function):
+def fine_lattice_total_variation(rng, function):
     sigma, classes = log_uniform(rng, -5, 12), int(rng.integers(2, 10_000))
     near = mpmath.sqrt(2 * mpmath.log(classes)) + mpf(classes) / 2**20
     lattice = mpf(2) ** -40 * mpf(2) ** max(0, int(mpmath.floor(mpmath.log(sigma, 2))) - 15)
     yield function(sigma, classes), near * lattice / mpf(sigma)
 
 
-def whole_distance(rng, function):
+def whole_lattice_total_variation(rng, function):
     sigma, classes = log_uniform(rng, 4.6, 12), int(rng.integers(2, 10_000))
     near = mpmath.sqrt(2 * mpmath.log(classes)) + mpf(classes) / mpf(sigma)
     yield function(sigma, classes), near / mpf(sigma)
@@ -816,21 +816,21 @@ PROMISES = {
     "accounting.adaptive_composition.account:adaptive_epsilon": adaptive_epsilon,
     "accounting.adaptive_composition.counts_and_labels:NoisyCounts.mu": counts_mu,
     "accounting.adaptive_composition.counts_and_labels:joint_epsilon": joint_epsilon,
-    "accounting.discrete_gaussian:fine_lattice_total_variation": fine_distance,
-    "accounting.discrete_gaussian:whole_lattice_total_variation": whole_distance,
+    "accounting.discrete_gaussian:fine_lattice_total_variation": fine_lattice_total_variation,
+    "accounting.discrete_gaussian:whole_lattice_total_variation": whole_lattice_total_variation,
     "accounting.trade_off:least_mu": least_mu,
     "accounting.trade_off:trade_off": trade_off,
     "base.rounding:round_up": round_up,
     "base.rounding:round_down": round_down,
-    "base.rounding:round_multiple_up": multiple_above,
-    "base.rounding:round_float_up": above,
-    "base.rounding:round_float_down": below,
-    "base.rounding:round_sum_up": sum_above,
-    "accounting.composition:simple_composition": simple,
-    "accounting.composition:replace_one_from_add_remove": replace_one,
-    "accounting.composition:general_composition": general,
-    "accounting.composition:optimal_composition": optimal_homogeneous,
-    "accounting.composition:delta_slack": spare_delta,
+    "base.rounding:round_multiple_up": round_multiple_up,
+    "base.rounding:round_float_up": round_float_up,
+    "base.rounding:round_float_down": round_float_down,
+    "base.rounding:round_sum_up": round_sum_up,
+    "accounting.composition:simple_composition": simple_composition,
+    "accounting.composition:replace_one_from_add_remove": replace_one_from_add_remove,
+    "accounting.composition:general_composition": general_composition,
+    "accounting.composition:optimal_composition": optimal_composition,
+    "accounting.composition:delta_slack": delta_slack,
     "accounting.composition:randomised_response_rdp": randomised_response_rdp,
     "accounting.composition:exact_conversion_cost": exact_conversion_cost,
     "accounting.composition:rdp_to_dp": rdp_to_dp,
@@ -858,11 +858,11 @@ PROMISES = {
     "labels.noisy_counts:GaussianReleases.rho": rho,
     "labels.noisy_counts:data_independent_epsilon": data_independent_epsilon,
     "labels.noisy_counts:exact_data_independent_epsilon": exact_data_independent_epsilon,
-    "accounting.label_composition:total_label_epsilon": composed,
-    "labels.accounts.groups:group_cost": cost_of_all,
-    "labels.accounts.groups:single_vote_delta": delta_of_one,
-    "labels.accounts.groups:single_vote_noise_factor": less_noise,
-    "labels.accounts.groups:group_noise_factor": more_noise,
+    "accounting.label_composition:total_label_epsilon": total_label_epsilon,
+    "labels.accounts.groups:group_cost": group_cost,
+    "labels.accounts.groups:single_vote_delta": single_vote_delta,
+    "labels.accounts.groups:single_vote_noise_factor": single_vote_noise_factor,
+    "labels.accounts.groups:group_noise_factor": group_noise_factor,
     "labels.laws.laplace:PureScale": pure_scale,
-    "labels.ladder:ladder_probabilities": ladder_chances,
+    "labels.ladder:ladder_probabilities": ladder_probabilities,
 }

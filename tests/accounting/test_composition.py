@@ -45,12 +45,12 @@ def test_general_composition_gives_the_printed_totals(epsilon, m, queries, total
     epsilon=st.floats(1e-4, 4),
     delta=st.sampled_from([0.0, 1e-9, 1e-4, 0.05]),
     k=st.integers(1, 7),
-    spare=st.floats(1e-9, 0.9),
+    slack=st.floats(1e-9, 0.9),
 )
-def test_optimal_composition_is_the_least_epsilon_that_enumeration_allows(epsilon, delta, k, spare):
+def test_optimal_composition_is_the_least_epsilon_that_enumeration_allows(epsilon, delta, k, slack):
     with mpmath.workdps(50):
         leaked = leaking_response_delta(0.0, delta, k, 0)
-        target = float(leaked + spare * (1 - delta) ** k * 0.999)
+        target = float(leaked + slack * (1 - delta) ** k * 0.999)
         result = optimal_composition(epsilon, delta, k, target)
         assert leaking_response_delta(epsilon, delta, k, result.epsilon) <= target
         if result.epsilon > 0:

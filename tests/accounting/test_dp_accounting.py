@@ -21,7 +21,7 @@ def page(root):
 
 
 def true_epsilon(mu, delta):
-    """Of a Gaussian mechanism, from the closed form of Balle and Wang (2018, Theorem 8)."""
+    """The epsilon of a Gaussian mechanism (Balle and Wang 2018, Theorem 8)."""
 
     def log_delta(epsilon):
         first = log_ndtr(mu / 2 - epsilon / mu)
@@ -32,7 +32,7 @@ def true_epsilon(mu, delta):
 
 
 def total_of(steps, mu):
-    """As many steps as together are one Gaussian mechanism of mu."""
+    """So many steps that all together are one Gaussian mechanism of mu."""
     return pld.from_gaussian_mechanism(math.sqrt(steps) / mu).self_compose(steps)
 
 

@@ -56,15 +56,27 @@ RANGES = {
         NOT_POSITIVE,
         (1.0,),
     ),
-    "simple, epsilon": (lambda x: composition.simple_composition(x, 0.1, 2), NEGATIVE, (0.0,)),
-    "simple, delta": (lambda x: composition.simple_composition(0.1, x, 2), OUTSIDE_0_1, (0.0, 1.0)),
-    "simple, k": (lambda x: composition.simple_composition(0.1, 0.1, x), NO_COUNT, (1,)),
-    "general, slack": (
+    "simple_composition, epsilon": (
+        lambda x: composition.simple_composition(x, 0.1, 2),
+        NEGATIVE,
+        (0.0,),
+    ),
+    "simple_composition, delta": (
+        lambda x: composition.simple_composition(0.1, x, 2),
+        OUTSIDE_0_1,
+        (0.0, 1.0),
+    ),
+    "simple_composition, k": (
+        lambda x: composition.simple_composition(0.1, 0.1, x),
+        NO_COUNT,
+        (1,),
+    ),
+    "general_composition, slack": (
         lambda x: composition.general_composition(0.1, 0.0, 2, x),
         (0.0, *OUTSIDE_0_1),
         (1.0, 1e-300),
     ),
-    "optimal_homogeneous, delta": (
+    "optimal_composition, delta": (
         lambda x: composition.optimal_composition(0.1, 0.0, 2, x),
         OUTSIDE_0_1,
         (0.0, 1.0),
@@ -105,12 +117,12 @@ RANGES = {
     "log_tail, terms": (lambda x: discrete_gaussian.log_tail(1, 1.0, terms=x), (0, 3, 1.5), (1, 2)),
     "law, sigma": (lambda x: discrete_gaussian.law(x, 1), NOT_POSITIVE, (0.1,)),
     "law, terms": (lambda x: discrete_gaussian.law(1.0, x), (0, -1, 1.5), (1,)),
-    "Moves, counts": (
+    "DiscreteGaussianCounts, counts": (
         lambda x: discrete_gaussian.DiscreteGaussianCounts(x, 1.0),
         (-1, -2, 1.5),
         (0, 1),
     ),
-    "Moves, sigma": (
+    "DiscreteGaussianCounts, sigma": (
         lambda x: discrete_gaussian.DiscreteGaussianCounts(1, x),
         NOT_POSITIVE,
         (0.1,),
@@ -120,7 +132,7 @@ RANGES = {
         NOT_WITHIN_0_1,
         (0.5,),
     ),
-    "fine_distance": (
+    "fine_lattice_total_variation": (
         lambda x: discrete_gaussian.fine_lattice_total_variation(x, 2),
         (LITTLE, 0.0, math.nan, 2.0**56, math.inf),
         (2.0**-20, 2.0**55),
@@ -129,7 +141,7 @@ RANGES = {
     "GaussianMaximum, scale": (lambda x: GaussianMaximum(x, 3, 2), NOT_POSITIVE, (1e-6,)),
     "GaussianMaximum, teachers": (lambda x: GaussianMaximum(1.0, x, 2), (0, -1), (1,)),
     "GaussianMaximum, classes": (lambda x: GaussianMaximum(1.0, 3, x), (1, 0), (2,)),
-    "GaussianMaximum, spare": (
+    "GaussianMaximum, total_variation_slack": (
         lambda x: GaussianMaximum(1.0, 3, 2, x),
         (1.0, -1e-9, math.nan),
         (0.0, 0.5),

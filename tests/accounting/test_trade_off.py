@@ -47,13 +47,13 @@ def test_what_is_possible_on_one_side_only_has_no_mu_but_a_curve():
     assert least_mu(first, second)[0] == least_mu(second, first)[0] == math.inf
     assert least_mu(first, second, side="lower")[0] == math.inf
     assert trade_off(first, second, [0.0, 0.5])[0] == pytest.approx([0.8, 0.4])
-    # With an absolute error nothing is known of what looks impossible.
+    # Nothing is known of what looks impossible if there is an absolute error.
     assert least_mu([0.5, 0.5], [0.5, 0.5], absolute_error=0.1)[0] == math.inf
     assert least_mu(first, second, absolute_error=1e-300, side="lower")[0] == 0
     assert least_mu([0.3, 0.7, 0.0], [0.5, 0.5, 0.0])[0] < 1
 
 
-def test_tiny_chances_keep_their_digits():
+def test_tiny_probabilities_keep_their_digits():
     """Randomised response at epsilon = 40: mu = 2 Phi^-1(1 - q) from q itself."""
     q = math.exp(-40) / (1 + math.exp(-40))
     found = least_mu([1 - q, q], [q, 1 - q])[0]

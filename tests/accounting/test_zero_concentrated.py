@@ -32,13 +32,13 @@ def test_no_order_costs_more_and_rho_is_hardly_more_than_the_dearest(seed):
 
 
 def test_a_peak_between_two_orders_of_the_first_grid_is_not_missed():
-    """One outcome of little mass and large ratio: the dearest order is large, the peak narrow."""
+    """One outcome of little mass and large ratio: the worst order is large, the peak narrow."""
     first, second = np.array([1e-8, 1 - 1e-8]), np.array([1e-8 * math.exp(-12), 0.0])
     second[1] = 1 - second[0]
     renyi = divergences(first, second)
     orders = np.linspace(1.001, 60, 60_000)
-    dearest = (renyi(orders) / orders).max()
-    assert dearest <= least_rho(renyi, 12.0) <= 1.001 * dearest
+    largest = (renyi(orders) / orders).max()
+    assert largest <= least_rho(renyi, 12.0) <= 1.001 * largest
 
 
 def test_orders_that_are_asked_for_are_few():

@@ -28,22 +28,24 @@ def law(halves, half):
     return [weight / sum(weights) for weight in weights]
 
 
-def all_pairs(classes, most, half, moved=2):
-    """Neighbours among all scores 0, ..., most halves whose change has a range of `moved`."""
+def all_pairs(classes, most, half, largest_change=2):
+    """Neighbours among all scores 0, ..., most halves whose change has a range of that at most."""
     scores = [row for row in itertools.product(range(most + 1), repeat=classes) if min(row) == 0]
     pairs = set()
     for one, other in itertools.product(scores, repeat=2):
         change = np.subtract(other, one)
-        if 0 < change.max() - change.min() <= moved:
+        if 0 < change.max() - change.min() <= largest_change:
             named = zip(law(one, half), law(other, half), strict=True)
             pairs.add(tuple(sorted(named)))
     return [tuple(zip(*pair, strict=True)) for pair in pairs]
 
 
-def range_above(half, moved=2):
-    """The least float of at least `moved` times ln(half)."""
+def range_above(half, largest_change=2):
+    """The least float of at least `largest_change` times ln(half)."""
     with mpmath.workdps(40):
-        return math.nextafter(float(moved * mpmath.log(mpf(half.numerator) / half.denominator)), 9)
+        return math.nextafter(
+            float(largest_change * mpmath.log(mpf(half.numerator) / half.denominator)), 9
+        )
 
 
 @pytest.mark.parametrize(
@@ -85,9 +87,9 @@ def optimal_delta(range_, draws, epsilon, low):
     rare = -mpmath.expm1(-low) / (mpmath.expm1(range_ - low) - mpmath.expm1(-low))
     total = mpf(0)
     for number in range(draws + 1):
-        chance = mpmath.binomial(draws, number) * rare**number * (1 - rare) ** (draws - number)
+        probability = mpmath.binomial(draws, number) * rare**number * (1 - rare) ** (draws - number)
         loss = draws * low - number * range_
-        total += chance * max(mpf(0), -mpmath.expm1(mpf(epsilon) - loss))
+        total += probability * max(mpf(0), -mpmath.expm1(mpf(epsilon) - loss))
     return total
 
 
@@ -150,7 +152,7 @@ def test_blocks_hold_all_draws_and_few_more():
         assert draws <= held * left <= draws * 1.02
 
 
-def test_chances_of_a_binomial_number_lie_between_their_bounds():
+def test_probabilities_of_a_binomial_number_lie_between_their_bounds():
     for draws in (1, 2, 3, 10, 1000, 10**8):
         number = np.unique(np.linspace(0, draws, 7).astype(np.int64))
         found = bounded_range._log_choices(draws, number)

@@ -25,20 +25,20 @@ from tests.accounting.adaptive_composition.labels import gnmax
 from tests.accounting.adversaries import bounds_at, random_rows
 
 
-def joint_delta(family, labels, counts, epsilon, **options):
+def joint_delta(label, labels, counts, epsilon, **options):
     """An upper bound on the delta of labels and counts at an epsilon."""
-    alone = bound_label_values(family, labels, epsilon, 1e-9, width=counts.mu, **options)
+    alone = bound_label_values(label, labels, epsilon, 1e-9, width=counts.mu, **options)
     return alone.privacy_curve_with_counts(counts, 1e-9, epsilon).delta(epsilon)
 
 
 def lattice_law(sigma):
-    """N_Z(0, sigma^2) and the same moved by 1, on the numbers where either matters."""
+    """N_Z(0, sigma^2) and the same shifted by 1, on the numbers where either matters."""
     x = np.arange(-math.ceil(9 * sigma), math.ceil(9 * sigma) + 2)
     first, second = (np.exp(-(((x - move) / sigma) ** 2) / 2) for move in (0, 1))
     return first / first.sum(), second / second.sum()
 
 
-def dearest(steps, left, y):
+def costliest(steps, left, y):
     """The best of an adversary who sees everything and may take steps in any order.
 
     steps: pairs (P, P') of each kind; left: how many of each kind are left.
@@ -52,7 +52,7 @@ def dearest(steps, left, y):
         after = tuple(n - (place == kind) for place, n in enumerate(left))
         for first, second in pairs:
             ratios = y[:, None] * (second / first)
-            best = dearest(steps, after, ratios.ravel()).reshape(ratios.shape)
+            best = costliest(steps, after, ratios.ravel()).reshape(ratios.shape)
             np.maximum(found, best @ first, out=found)
     return found
 
@@ -67,14 +67,14 @@ def test_no_order_of_counts_and_labels_costs_more_than_the_bound(seed, counts, l
     rows = random_rows(rng, 2, 3)
     while min(rows[0].min(), rows[1].min()) < 1e-6:
         rows = random_rows(rng, 2, 3)
-    family = NeighbourPairs(*rows)
+    label = NeighbourPairs(*rows)
     both = list(zip(*rows, strict=True)) + list(zip(*rows[::-1], strict=True))
     sigma = float(rng.uniform(0.7, 2.0))
     first, second = lattice_law(sigma)
     for epsilon in (0.3, 1.5):
-        exact = float(dearest([[(first, second)], both], (counts, labels), y_of(epsilon))[0])
+        exact = float(costliest([[(first, second)], both], (counts, labels), y_of(epsilon))[0])
         beside = NoisyCounts(counts, sigma, lattice=True)
-        found = joint_delta(family, labels, beside, epsilon)
+        found = joint_delta(label, labels, beside, epsilon)
         assert exact * (1 - 1e-9) - 1e-12 <= found <= 1.03 * exact + 1e-9
 
 
@@ -130,10 +130,10 @@ def test_without_labels_the_gaussian_condition_is_left(mu):
 
 
 def test_one_count_and_one_label_cost_what_the_integral_says():
-    """Of the dearest pair, chosen after the count is seen."""
-    family, counts = gnmax(9, 3.0), NoisyCounts(1, 2.0)
-    first = np.concatenate([family.first, family.second])
-    second = np.concatenate([family.second, family.first])
+    """The costliest pair is chosen after the count is seen."""
+    label, counts = gnmax(9, 3.0), NoisyCounts(1, 2.0)
+    first = np.concatenate([label.first, label.second])
+    second = np.concatenate([label.second, label.first])
     x = np.linspace(-12, 12, 200_001)
     density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
     for epsilon in (0.2, 0.8):
@@ -142,7 +142,7 @@ def test_one_count_and_one_label_cost_what_the_integral_says():
         for p, q in zip(first, second, strict=True):
             np.maximum(best, np.maximum(p[:, None] - q[:, None] * y, 0).sum(axis=0), out=best)
         exact = float(np.trapezoid(best * density, x))
-        assert exact * (1 - 1e-7) <= joint_delta(family, 1, counts, epsilon) <= 1.01 * exact
+        assert exact * (1 - 1e-7) <= joint_delta(label, 1, counts, epsilon) <= 1.01 * exact
 
 
 @pytest.mark.parametrize("labels", [1, 30])
@@ -153,20 +153,20 @@ def test_the_bound_lies_between_its_parts_and_the_gaussian_condition(labels, sha
     mu = 0.8
     scale = math.sqrt(2 * labels / (1 - share)) / mu
     counts = NoisyCounts(500, math.sqrt(500 / share) / mu)
-    family = gnmax(31, scale) if classes == 2 else GaussianMaximum(scale, 31, classes)
+    label = gnmax(31, scale) if classes == 2 else GaussianMaximum(scale, 31, classes)
     for epsilon in (0.4, 1.6):
-        found = joint_delta(family, labels, counts, epsilon, fineness=4)
+        found = joint_delta(label, labels, counts, epsilon, fineness=4)
         assert found < float(gaussian_delta(mu, epsilon))
         assert found > float(gaussian_delta(counts.mu, epsilon))
-        assert found > bounds_at(family, labels, epsilon, fineness=4).lower
+        assert found > bounds_at(label, labels, epsilon, fineness=4).lower
 
 
 def test_epsilon_and_delta_are_read_off_one_curve():
-    family, counts = gnmax(21, 20.0), NoisyCounts(100, 30.0)
+    label, counts = gnmax(21, 20.0), NoisyCounts(100, 30.0)
     for delta in (1e-3, 1e-8):
-        epsilon = joint_epsilon(family, 20, counts, delta)
-        assert joint_delta(family, 20, counts, epsilon) <= delta * (1 + 1e-3)
-        assert joint_delta(family, 20, counts, 0.99 * epsilon) > delta
+        epsilon = joint_epsilon(label, 20, counts, delta)
+        assert joint_delta(label, 20, counts, epsilon) <= delta * (1 + 1e-3)
+        assert joint_delta(label, 20, counts, 0.99 * epsilon) > delta
     apart = NeighbourPairs(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
     assert joint_epsilon(apart, 1, counts, 1e-3) == math.inf
     assert joint_delta(apart, 1, counts, 1.0) == 1
@@ -174,8 +174,8 @@ def test_epsilon_and_delta_are_read_off_one_curve():
 
 @pytest.mark.parametrize("lattice", [False, True])
 def test_the_least_sigma_beside_labels_keeps_the_budget(lattice):
-    family, budget = gnmax(21, 25.0), (1.0, 1e-5)
-    alone = bound_label_values(family, 30, *budget, width=0.3)
+    label, budget = gnmax(21, 25.0), (1.0, 1e-5)
+    alone = bound_label_values(label, 30, *budget, width=0.3)
     for start in (1.0, 80.0, 1e4):
         sigma = alone.least_sigma(NoisyCounts(200, start, lattice), *budget)
         assert (
@@ -214,7 +214,7 @@ def test_lattice_counts_of_little_noise_are_charged_as_such():
     grid = Grid(0.02, -400, 1000)
     nothing = LabelValueBounds(grid, np.maximum(-np.expm1(grid.logs()), 0.0))
     for epsilon in (1.0, 4.0, 8.0):
-        exact = float(dearest([[(first, second)]], (2,), y_of(epsilon))[0])
+        exact = float(costliest([[(first, second)]], (2,), y_of(epsilon))[0])
         continuous, lattice = (NoisyCounts(2, 0.4, on) for on in (False, True))
         found = nothing.privacy_curve_with_counts(lattice, 1e-6).delta(epsilon)
         assert exact * (1 - 1e-9) <= found <= 1.01 * exact

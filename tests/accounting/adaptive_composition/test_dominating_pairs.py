@@ -18,7 +18,7 @@ from tests.accounting.adversaries import (
     both_orders,
     bounds_at,
     convex_value,
-    dearest_row,
+    costliest_row,
     exact_value,
     power,
 )
@@ -34,16 +34,16 @@ def exponential_law(counts, rate):
 
 def permute_and_flip_law(counts, rate):
     """Each class is visited at a uniform time t and is taken with e^(rate (n_j - max))."""
-    chances = [mpmath.exp(mpf(rate) * (n - max(counts))) for n in counts]
+    acceptances = [mpmath.exp(mpf(rate) * (n - max(counts))) for n in counts]
     found = []
-    for j, chance in enumerate(chances):
+    for j, acceptance in enumerate(acceptances):
         refused = [mpf(1)]  # coefficients of the product of 1 - q_i t
-        for other in chances[:j] + chances[j + 1 :]:
+        for other in acceptances[:j] + acceptances[j + 1 :]:
             longer = [*refused, mpf(0)]
             for power_of_t, coefficient in enumerate(refused):
                 longer[power_of_t + 1] -= other * coefficient
             refused = longer
-        found.append(chance * mpmath.fsum(c / (n + 1) for n, c in enumerate(refused)))
+        found.append(acceptance * mpmath.fsum(c / (n + 1) for n, c in enumerate(refused)))
     return found
 
 
@@ -57,8 +57,8 @@ def random_neighbours(rng, whole):
     counts = [int(n) for n in np.ceil(30 * shares)]
     if not whole:  # of the others any number may be what a proof asks for
         counts[2:] = [float(n) + float(rng.uniform(-1, 1)) for n in counts[2:]]
-    moved = [counts[0] - 1, counts[1] + 1, *counts[2:]]
-    return counts, moved
+    neighbour = [counts[0] - 1, counts[1] + 1, *counts[2:]]
+    return counts, neighbour
 
 
 @pytest.mark.parametrize(("law", "pairs_of"), LAWS)
@@ -68,21 +68,21 @@ def test_no_neighbours_do_more_to_a_convex_function_than_the_pairs(law, pairs_of
     rng = np.random.default_rng([int(100 * rate), whole])
     pairs = pairs_of(2 * rate)
     for _ in range(40):
-        counts, moved = random_neighbours(rng, whole)
-        first, second = (np.array(law(n, rate), dtype=float) for n in (counts, moved))
+        counts, neighbour = random_neighbours(rng, whole)
+        first, second = (np.array(law(n, rate), dtype=float) for n in (counts, neighbour))
         kinks = np.exp(2 * rate * rng.uniform(-1.2, 1.2, 4))
         weights = rng.dirichlet(np.ones(4))
-        most = dearest_row(pairs, kinks, weights)
+        most = costliest_row(pairs, kinks, weights)
         for pair in ((first, second), (second, first)):
             assert convex_value(*pair, kinks, weights) <= most + 1e-13
     if law is permute_and_flip_law:
         return
-    # At a tie of two classes that are far ahead the pairs are no dearer than they have to be.
+    # The pairs are no costlier than they have to be at a tie of two classes that are far ahead.
     ahead = [[-lead, lead - 1, -100 / rate] for lead in (0, 1)]
     first, second = (np.array(law(counts, rate), dtype=float) for counts in ahead)
     one = np.ones(1)
     found = convex_value(second, first, one, one)
-    assert 0.999 * dearest_row(pairs, one, one) <= found
+    assert 0.999 * costliest_row(pairs, one, one) <= found
 
 
 @pytest.mark.parametrize("pairs_of", [bounded_range_pairs, pure_pair])
@@ -117,10 +117,10 @@ def test_all_strategies_of_small_adversaries_stay_below_the_bound(law, labels, t
     }.values()
     first, second = ([laws[pair[i]] for pair in near] for i in (0, 1))
     pairs = both_orders(np.array(first, dtype=float), np.array(second, dtype=float))
-    family = dict(LAWS)[law](2 * rate)
+    label = dict(LAWS)[law](2 * rate)
     for epsilon in (0.0, 0.3 * labels, 0.9 * labels):
         _, high = power(epsilon)
-        found = bounds_at(family, labels, epsilon, fineness=20)
+        found = bounds_at(label, labels, epsilon, fineness=20)
         # Probabilities are rounded to 2^-40.
         assert float(exact_value(pairs, labels, high)) <= found.upper + labels * 4 / unit
 
@@ -157,6 +157,6 @@ def test_the_pair_of_pure_privacy_composes_optimally():
     assert most * (1 - 1e-9) <= found.upper <= 1.005 * most
 
 
-@pytest.mark.parametrize("family", [bounded_range_pairs(0.2), pure_pair(0.2)])
-def test_pairs_that_only_dominate_claim_no_lower_bound(family):
-    assert adaptive_epsilon(family, 10, 1e-5).lower == 0.0
+@pytest.mark.parametrize("label", [bounded_range_pairs(0.2), pure_pair(0.2)])
+def test_pairs_that_only_dominate_claim_no_lower_bound(label):
+    assert adaptive_epsilon(label, 10, 1e-5).lower == 0.0

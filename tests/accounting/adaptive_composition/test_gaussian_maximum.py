@@ -46,24 +46,24 @@ def law(lead, middle):
     return np.array([wins(lead), wins(-lead), neither])
 
 
-def excess(first, second):
-    """Hockey-sticks at T, less those of two equal laws."""
+def divergences(first, second):
+    """Hockey-stick divergences at T, less those of two equal laws."""
     large = np.maximum(first - T[:, None] * second, 0).sum(axis=1)
     return np.where(T < 1, np.maximum(T[:, None] * second - first, 0).sum(axis=1), large)
 
 
 @functools.cache
-def rows(scale, teachers, moved=1):
-    family = GaussianMaximum(scale, teachers, 10, group_size=moved)
-    leads, middles, between = family._grid_points()
+def rows(scale, teachers, group_size=1):
+    label = GaussianMaximum(scale, teachers, 10, group_size=group_size)
+    leads, middles, between = label._grid_points()
     # Those of votes that move between more classes come last.
-    found = family.hockey_stick_divergences(T)[: leads.size * middles.size]
+    found = label.hockey_stick_divergences(T)[: leads.size * middles.size]
     return found.reshape(leads.size, middles.size, T.size), leads, middles, between
 
 
-def mixture(scale, teachers, lead, middle, moved=1):
+def mixture(scale, teachers, lead, middle, group_size=1):
     """The rows' bound at a point, and beyond the edges that at the edge."""
-    found, leads, middles, between = rows(scale, teachers, moved)
+    found, leads, middles, between = rows(scale, teachers, group_size)
     inside = np.clip(lead, leads[0], leads[-1])
     # Far ahead, only how far the leading count lies above M tells.
     middle = middle + (abs(inside) - abs(lead)) / 2
@@ -79,7 +79,7 @@ def mixture(scale, teachers, lead, middle, moved=1):
 
 # scale, teachers: leads between nodes, cut off at the edge, and each with nodes of its own.
 @pytest.mark.parametrize(
-    ("scale", "teachers", "moved"),
+    ("scale", "teachers", "group_size"),
     [
         (20.0, 51, 1),
         (70.0, 250, 1),
@@ -92,26 +92,29 @@ def mixture(scale, teachers, lead, middle, moved=1):
         (1.5, 30, 2),
     ],
 )
-def test_what_lies_between_nodes_is_below_their_mixture(scale, teachers, moved):
-    """Of all numbers of votes that move from one class to another, up to `moved`."""
+def test_what_lies_between_nodes_is_below_their_mixture(scale, teachers, group_size):
+    """It holds for all numbers of votes that move from one class to another, up to `group_size`."""
     rng = np.random.default_rng(teachers)
     # Ties of two counts and of all, where curves bend most, and anywhere.
     for n in range(24):
-        votes = int(rng.integers(2 * moved - teachers, teachers + 1))
+        votes = int(rng.integers(2 * group_size - teachers, teachers + 1))
         if n % 2:
             votes = round(rng.normal(0, 1.5) * scale)
-            votes = int(np.clip(votes, 2 * moved - teachers, teachers))
+            votes = int(np.clip(votes, 2 * group_size - teachers, teachers))
         lead = votes / scale
         middle = rng.normal(abs(lead) / 2 * rng.choice([0, 1]), 2.5)
         if n % 6 == 5:
             middle = rng.uniform(-9, 20)
-        bound = mixture(scale, teachers, lead, middle, moved) + 1e-15
-        for fewer in {moved, 1 + n % moved}:
-            exact = excess(law(lead, middle), law(lead - 2 * fewer / scale, middle))
+        bound = mixture(scale, teachers, lead, middle, group_size) + 1e-15
+        for fewer in {group_size, 1 + n % group_size}:
+            exact = divergences(law(lead, middle), law(lead - 2 * fewer / scale, middle))
             assert (exact <= bound).all()
             # Or the last of them, instead of the first.
-            after, start = law(lead - 2 * moved / scale, middle), lead - 2 * (moved - fewer) / scale
-            assert (excess(law(start, middle), after) <= bound).all()
+            after, start = (
+                law(lead - 2 * group_size / scale, middle),
+                lead - 2 * (group_size - fewer) / scale,
+            )
+            assert (divergences(law(start, middle), after) <= bound).all()
 
 
 @pytest.mark.parametrize("scale", [10.5, 20.0, 300.0])
@@ -120,7 +123,7 @@ def test_the_only_lead_of_one_teacher_has_its_slack_between_middles(scale):
     found, leads, middles, _ = rows(scale, 1)
     assert leads.tolist() == [1 / scale]
     for middle in np.arange(-2.03, 2.5, 0.37):
-        exact = excess(law(1 / scale, middle), law(-1 / scale, middle))
+        exact = divergences(law(1 / scale, middle), law(-1 / scale, middle))
         j = int(np.searchsorted(middles, middle)) - 1
         across = (middle - middles[j]) / (middles[j + 1] - middles[j])
         assert (exact <= (1 - across) * found[0, j] + across * found[0, j + 1]).all()
@@ -154,7 +157,7 @@ def test_memory_does_not_grow_with_the_teachers(teachers):
 
 
 @pytest.mark.parametrize(
-    "family",
+    "label",
     [
         GaussianMaximum(8.9, 250, 100),
         GaussianMaximum(45.0, 250, 10, 1e-13),
@@ -163,17 +166,17 @@ def test_memory_does_not_grow_with_the_teachers(teachers):
         GaussianMaximum(12.0, 60, 5, 0.0, 3),
     ],
 )
-def test_the_largest_row_is_found_without_the_others(family):
+def test_the_largest_row_is_found_without_the_others(label):
     t = np.exp(np.linspace(-3.0, 4.0, 301))
-    rows = family.hockey_stick_divergences(t).max(axis=0)
-    assert np.abs(family.max_divergences(t) - rows).max() <= 4e-16
-    assert (family.max_divergences(t) >= rows * (1 - 1e-15)).all()
+    rows = label.hockey_stick_divergences(t).max(axis=0)
+    assert np.abs(label.max_divergences(t) - rows).max() <= 4e-16
+    assert (label.max_divergences(t) >= rows * (1 - 1e-15)).all()
 
 
 def test_bounds_between_nodes_are_close():
-    """At a tie of all, where probability is, they exceed the exact curve by little."""
+    """They exceed the exact curve by little at a tie of all, where probability is."""
     scale, lead, middle = 20.0, 0.55, 0.23
-    exact = excess(law(lead, middle), law(lead - 2 / scale, middle))
+    exact = divergences(law(lead, middle), law(lead - 2 / scale, middle))
     found = mixture(scale, 51, lead, middle)
     assert found[5] <= 1.01 * exact[5]
 
@@ -279,18 +282,18 @@ def test_what_is_granted_between_nodes_is_what_probabilities_bend(lead, cells, m
     assert (closest <= 1.3).all()
 
 
-@pytest.mark.parametrize(("moved", "classes"), [(2, 3), (3, 4)])
-def test_votes_of_several_classes_stay_below_the_bound(moved, classes):
+@pytest.mark.parametrize(("group_size", "classes"), [(2, 3), (3, 4)])
+def test_votes_of_several_classes_stay_below_the_bound(group_size, classes):
     """Histograms of a few hundred votes, near ties: one label of each move, by quadrature."""
-    rng, teachers, scale = np.random.default_rng(moved), 200, 12.0
-    family = GaussianMaximum(scale, teachers, classes, group_size=moved)
-    bounds = [(epsilon, bounds_at(family, 1, epsilon).upper) for epsilon in (0.0, 0.2, 0.6)]
+    rng, teachers, scale = np.random.default_rng(group_size), 200, 12.0
+    label = GaussianMaximum(scale, teachers, classes, group_size=group_size)
+    bounds = [(epsilon, bounds_at(label, 1, epsilon).upper) for epsilon in (0.0, 0.2, 0.6)]
     most = 0.0
     for _ in range(60):
         votes = np.full(classes, teachers // classes) + rng.integers(-4, 5, classes)
         votes[0] += teachers - votes.sum()
-        move = np.bincount(rng.integers(classes, size=moved), minlength=classes)
-        move -= np.bincount(rng.integers(classes, size=moved), minlength=classes)
+        move = np.bincount(rng.integers(classes, size=group_size), minlength=classes)
+        move -= np.bincount(rng.integers(classes, size=group_size), minlength=classes)
         first, second = gnmax_distribution(np.array([votes, votes + move]), scale)
         for epsilon, bound in bounds:
             for p, q in ((first, second), (second, first)):
@@ -301,7 +304,7 @@ def test_votes_of_several_classes_stay_below_the_bound(moved, classes):
 
 
 def test_more_votes_that_move_cost_more():
-    few, many = (GaussianMaximum(20.0, 51, 10, group_size=moved) for moved in (1, 2))
+    few, many = (GaussianMaximum(20.0, 51, 10, group_size=group_size) for group_size in (1, 2))
     assert adaptive_epsilon(few, 10, 1e-5).upper < adaptive_epsilon(many, 10, 1e-5).lower
     with pytest.raises(ValueError, match="group_size = 52"):
         GaussianMaximum(20.0, 51, 10, group_size=52)
@@ -309,11 +312,11 @@ def test_more_votes_that_move_cost_more():
 
 @pytest.mark.parametrize("scale", [0.04, 0.2, 1.75])
 def test_where_every_curve_is_0_the_largest_is_0_too(scale):
-    family = GaussianMaximum(scale, teachers=11, classes=5)
+    label = GaussianMaximum(scale, teachers=11, classes=5)
     t = np.exp(np.linspace(-600, 600, 500))
-    largest = family.max_divergences(t)
+    largest = label.max_divergences(t)
     assert (largest <= OUTSIDE).any()
-    np.testing.assert_allclose(largest, family.hockey_stick_divergences(t).max(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(largest, label.hockey_stick_divergences(t).max(axis=0), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("scale", "labels"), [(0.04, 1), (0.1, 2), (0.2, 1), (0.5, 1)])

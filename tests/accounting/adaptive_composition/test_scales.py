@@ -91,5 +91,5 @@ def test_where_the_grid_takes_all_of_delta_the_account_has_no_epsilon(labels):
         assert loses_all(FAMILY, labels, 4.0, delta, n_classes=2) == lost
         bounds = adaptive_epsilon(FAMILY, labels, delta, fineness=grid_fineness(2, labels))
         assert np.isinf(bounds.upper) == lost
-    # With plenty of delta nothing is worked out.
+    # Nothing is worked out if there is plenty of delta.
     assert not loses_all(None, labels, 4.0, labels * 1e-8, n_classes=2)

@@ -123,7 +123,7 @@ def compose(deltas: ArrayLike, interval: float, times: int) -> PrivacyLossDistri
         A distribution whose deltas are upper bounds for all labels together.
 
     References:
-        The theorem of docs/rounding.md, "Many labels".
+        The theorem of docs/rounding.md, "Many labels: privacy loss distributions".
     """
     masses, leak, logs = _one_label(np.asarray(deltas, dtype=np.float64).tobytes(), interval)
     low, high = _chernoff_index_range(logs, len(masses), times)
@@ -250,7 +250,7 @@ def fourier_error(masses: NDArray, length: int, times: int) -> float:
         times: How many labels are released.
 
     References:
-        docs/rounding.md, "Many labels".
+        docs/rounding.md, "Many labels: privacy loss distributions".
     """
     kappa = _TRANSFORM * math.log2(length)
     off = (times + 1) * kappa + times * _POWER

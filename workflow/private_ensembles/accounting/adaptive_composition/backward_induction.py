@@ -159,7 +159,7 @@ def value_lower_lines(
         Values and slopes, (size,) each. A slope is that in y times the point's y.
 
     References:
-        docs/many-labels.md, "The lower bound".
+        docs/many-labels.md.
     """
     step, size = grid.step, grid.size
     logs = grid.logs()

@@ -43,9 +43,9 @@ class DominatingPairs(Protocol):
         ...
 
     def attainable_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return pairs that an adversary can choose, for the lower bound.
+        """Return pairs that an adversary can choose, which bounds from below rest on.
 
-        (pairs, outcomes) twice: no more than P, no less than P'.
+        They are (pairs, outcomes) twice: no more than P, and no less than P'.
         """
         ...
 
