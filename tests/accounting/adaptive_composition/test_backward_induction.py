@@ -14,7 +14,7 @@ from private_ensembles.accounting.adaptive_composition.backward_induction import
 )
 from tests.accounting.adversaries import (
     both_orders,
-    dearest_strategy,
+    costliest_strategy,
     exact_value,
     power,
     random_rows,
@@ -27,7 +27,7 @@ def test_the_recursion_is_the_dearest_of_all_adaptive_strategies(pairs, outcomes
     rng = np.random.default_rng(pairs * 10 + outcomes)
     known = both_orders(*random_rows(rng, pairs, outcomes))
     for y in (Fraction(1), Fraction(3, 2), Fraction(17, 5)):
-        assert exact_value(known, labels, y) == dearest_strategy(known, labels, y)
+        assert exact_value(known, labels, y) == costliest_strategy(known, labels, y)
 
 
 @pytest.mark.parametrize("labels", [1, 2, 3])
