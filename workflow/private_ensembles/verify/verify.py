@@ -3,13 +3,13 @@
 
     python verify/verify.py results/darrm/gamma/*.json
 
-prints a line for each certificate and ends with 0 if all hold, with 1 at the first file that says
-what is not proven, and with 2 if something could not be checked. Theorems and the format:
+prints a line for each certificate. The exit status is 0 if all hold, 1 at the first file that
+states what is not proven, and 2 if something could not be checked. Theorems and the format:
 docs/certificates.md.
 
 Read it as a proof. There is a function for each theorem, and its docstring says what it rests on.
 All is computed with integers and fractions, and every rounding goes against the claim. An integer
-in ONE is fixed point: it stands for x / ONE. Bounds come as pairs, (below, above).
+x in ONE is fixed point: it stands for x / ONE. Bounds are pairs, (below, above).
 """
 
 import argparse
@@ -30,16 +30,17 @@ from itertools import accumulate, pairwise
 from itertools import count as integers
 from math import ceil, comb, floor, isqrt
 from operator import add, mul
+from typing import NamedTuple
 
 BITS = 128
 ONE = 1 << BITS
-GUARD = 1 << 256  # precision of the elementary functions, and of chances of labels
-SLACK = 1 << 28  # what a kernel may be short of, in ONE
-BYTES_OF_A_PRODUCT = 34  # of two masses, and of sums of such
+GUARD = 1 << 256  # the precision of the elementary functions and of labels' probabilities
+SLACK = 1 << 28  # a kernel may be short of so much mass, in ONE
+BYTES_OF_A_PRODUCT = 34  # a product of two masses fits, and a sum of such products
 ROOT_OF_PI = Fraction(1772453850905516027298167483341145182797549456122387128213807789, 10**63)
 
-# What is read at all: bytes of a file, digits of a number, a count. More is not checked, nor what
-# takes more work than is allowed.
+# A file has at most so many bytes, a number so many digits, and a count is at most so large. What
+# exceeds them is not checked, nor what takes more work than is allowed.
 LARGEST_FILE = 1 << 23
 MOST_DIGITS = 600
 LARGEST_COUNT = 99999
@@ -48,29 +49,29 @@ LONGEST_LINE = 4000
 
 
 def need(condition, text):
-    """What is not proven is a ValueError."""
+    """Raise ValueError with this text unless the condition holds: what is not proven fails."""
     if not condition:
         raise ValueError(text)
 
 
 def require_decidable(condition, text):
-    """What this program cannot tell is a NotImplementedError."""
+    """Raise NotImplementedError unless the condition holds: this program cannot tell."""
     if not condition:
         raise NotImplementedError(text)
 
 
 class Steps:
-    """The work that a certificate may take, in multiplications of long integers, of which a core
-    does some three million a second.
+    """The work that a certificate may still take, in multiplications of long integers.
 
-    It is charged before it is done, so that no file keeps this program busy for ever.
+    A core does some three million of them a second. They are charged before they are done, so that
+    no file keeps this program busy for ever.
     """
 
     def __init__(self, limit):
         self.allow(limit)
 
     def allow(self, limit):
-        """Begin a file."""
+        """Begin a file, each of whose certificates may take so many multiplications."""
         self.limit = limit
         self.restart()
 
@@ -79,7 +80,7 @@ class Steps:
         self.left = self.limit
 
     def take(self, number):
-        """Charge so many multiplications."""
+        """Charge so many multiplications; raise NotImplementedError if too few are left."""
         if number > self.left:
             needed = divide_up(self.limit - self.left + number, MILLION)
             allowed = self.limit // MILLION
@@ -91,12 +92,12 @@ class Steps:
 
 
 def divide_up(x, y):
-    """x / y, rounded up to an integer."""
+    """Return x / y, rounded up to an integer."""
     return -(-x // y)
 
 
 def shift_up(x, bits):
-    """x / 2^bits, rounded up to an integer."""
+    """Return x / 2^bits, rounded up to an integer."""
     return -(-x >> bits)
 
 
@@ -108,7 +109,10 @@ HEXADECIMAL = r"-?0x[01]\.[0-9a-f]{1,13}p([+-](\d{1,3}|10[01]\d|102[0-2])|\+1023
 
 
 def number(text):
-    """An exact number: an integer, "p/q", or a float in hexadecimal such as "0x1.8p-3"."""
+    """Return an exact number as a Fraction.
+
+    It is written as an integer, as "p/q", or as a float in hexadecimal such as "0x1.8p-3".
+    """
     if type(text) is int:
         require_decidable(
             abs(text) < 10**MOST_DIGITS, f"an integer has more than {MOST_DIGITS} digits"
@@ -124,14 +128,14 @@ def number(text):
 
 
 def count(value):
-    """An integer from 0 to LARGEST_COUNT."""
+    """Return an integer from 0 to LARGEST_COUNT."""
     need(type(value) is int and value >= 0, f"{value!r}: not an integer of 0 or more")
     require_decidable(value <= LARGEST_COUNT, f"a count is above {LARGEST_COUNT}")
     return value
 
 
 def real(value):
-    """A number as JSON has them, exactly what its float is."""
+    """Return a number of JSON as a Fraction, which is exactly its float."""
     if type(value) is int:
         return number(value)
     need(type(value) is float and math.isfinite(value), f"{value!r}: not a finite number")
@@ -139,28 +143,39 @@ def real(value):
 
 
 def parse_text(value):
-    """A text."""
+    """Return a text."""
     need(type(value) is str, f"{value!r}: not a text")
     return value
 
 
 def accept_anything(value):
-    """A value that somebody else looks at."""
+    """Return the value as it is; another function checks it."""
     return value
 
 
 def parse_list(values, kind, length=None):
-    """A list, each of whose values is of this kind."""
+    """Return a list, each of whose values is of one kind.
+
+    Args:
+        values: what JSON has there.
+        kind: checks and converts a value, such as `number`.
+        length: how many values there must be; None for any number.
+    """
     need(type(values) is list, f"{values!r}: not a list")
     need(length is None or len(values) == length, f"a list of {len(values)}: must have {length}")
     return [kind(value) for value in values]
 
 
 def parse_fields(record, required, optional=None):
-    """The values of an object that has these fields and no other.
+    """Return the values of an object that has these fields and no other.
 
-    required and optional name each field's kind, such as `number`. The values are in the order of
-    required, then of optional: None where one of these is missing.
+    Args:
+        record: what JSON has there.
+        required: each field's kind, such as `number`, by name.
+        optional: the kinds of fields that may be missing.
+
+    Returns:
+        The values in the order of required, then of optional; None where one of these is missing.
     """
     optional = optional or {}
     need(type(record) is dict, f"{record!r}: not an object")
@@ -181,7 +196,12 @@ def parse_fields(record, required, optional=None):
 
 # ---- Elementary functions, between bounds --------------------------------------------------------
 def series(x, divisors):
-    """In GUARD, bounds on 1 + x / d1 + x^2 / (d1 d2) + ..., x >= 0 and d1 < d2 < ... above 0."""
+    """Return bounds on 1 + x / d1 + x^2 / (d1 d2) + ..., in GUARD.
+
+    Args:
+        x: a fraction >= 0.
+        divisors: d1 < d2 < ..., all above 0.
+    """
     low = high = below = above = GUARD
     for divisor in divisors:
         below = below * x.numerator // (divisor * x.denominator)
@@ -189,13 +209,13 @@ def series(x, divisors):
         low += below
         high += above
         if above <= 1 and 2 * x < divisor:
-            break  # from here on each term is less than half of the one before
+            break  # from here on, each term is less than half of the one before
     return low, high + above
 
 
 @lru_cache(1 << 14)
 def exp(x):
-    """Fractions below and above e^x: the Taylor sum of x / 2^20, squared twenty times."""
+    """Return fractions below and above e^x: the Taylor sum of x / 2^20, squared twenty times."""
     if x < -2000:
         return Fraction(0), exp(Fraction(-2000))[1]
     if x < 0:
@@ -211,12 +231,15 @@ def exp(x):
 
 @lru_cache(1 << 14)
 def erfc(y):
-    """Fractions below and above erfc(y) = 1 - erf(y); for y >= 0, erf(y) is
-    2 y / sqrt(pi) e^(-y^2) times the sum over n of 2^n y^(2n) / (1 * 3 * ... * (2n + 1))."""
+    """Return fractions below and above erfc(y) = 1 - erf(y).
+
+    For y >= 0, erf(y) is 2 y / sqrt(pi) e^(-y^2) times the sum over n of 2^n y^(2n) / (1 * 3 * ...
+    * (2n + 1)).
+    """
     if y < 0:
         below, above = erfc(-y)
         return 2 - above, 2 - below
-    if y > 12:  # erfc(y) <= e^(-y^2), which falls
+    if y > 12:  # erfc(y) <= e^(-y^2), which falls as y grows
         return Fraction(0), exp(Fraction(-144))[1]
     low, high = series(2 * y * y, integers(3, 2))
     bell_below, bell_above = exp(-y * y)
@@ -227,7 +250,7 @@ def erfc(y):
 
 # ---- What is printed -----------------------------------------------------------------------------
 def to_decimal(fraction, digits, rounding):
-    """A fraction as a decimal of so many digits, and as text."""
+    """Return a fraction as a decimal of so many digits, and this decimal as text."""
     limits = {"Emax": decimal.MAX_EMAX, "Emin": decimal.MIN_EMIN}
     context = decimal.Context(prec=digits, rounding=rounding, **limits)
     value = context.divide(
@@ -239,23 +262,23 @@ def to_decimal(fraction, digits, rounding):
 
 
 def write_upper_bound(value):
-    """An upper bound in decimals, rounded up."""
+    """Write an upper bound in decimals, rounded up."""
     return to_decimal(value, 10, decimal.ROUND_CEILING)[1]
 
 
 def write_lower_bound(value):
-    """A lower bound in decimals, rounded down."""
+    """Write a lower bound in decimals, rounded down."""
     return to_decimal(value, 10, decimal.ROUND_FLOOR)[1]
 
 
 def write_approximately(x):
-    """What a claim is about, with a ~ where the decimals are not all of it."""
+    """Write a number in decimals, with a ~ if they are not all of it."""
     value, text = to_decimal(x, 12, decimal.ROUND_HALF_EVEN)
     return text if Fraction(value) == x else f"~{text}"
 
 
 def clean_line(text):
-    """No longer than a line, and nothing in it that a terminal would obey."""
+    """Return a text cut to a line, with nothing in it that a terminal would obey."""
     text = str(text)
     if len(text) > LONGEST_LINE:
         text = text[:LONGEST_LINE] + "..."
@@ -272,40 +295,44 @@ SETTING = {"K": count, "m": number, "epsilon": number, "Delta": number, "delta":
 
 
 def setting(body, further):
-    """K, m, epsilon, Delta and delta of a certificate of gamma, then its further fields."""
+    """Return K, m, epsilon, Delta and delta of a certificate of gamma, then further fields."""
     K, m, epsilon, Delta, delta, *rest = parse_fields(body, SETTING | further)
-    right = K % 2 and 1 <= m <= K and epsilon > 0 and 0 <= 2 * Delta < 1 and 0 <= delta < 1
-    need(right, "K must be odd, 1 <= m <= K, epsilon > 0, Delta in [0, 1/2), delta in [0, 1)")
+    valid = K % 2 and 1 <= m <= K and epsilon > 0 and 0 <= 2 * Delta < 1 and 0 <= delta < 1
+    need(valid, "K must be odd, 1 <= m <= K, epsilon > 0, Delta in [0, 1/2), delta in [0, 1)")
     return K, m, epsilon, Delta, delta, *rest
 
 
 def describe_teachers(K, m, epsilon, Delta):
-    """Whose votes a certificate of gamma is about."""
-    return f"K = {K} teachers, each ({write_approximately(epsilon)}, {write_approximately(Delta)})-DP, 2 classes, m = {write_approximately(m)}"
+    """Say whose votes a certificate of gamma is about."""
+    cost = f"({write_approximately(epsilon)}, {write_approximately(Delta)})"
+    return f"K = {K} teachers, each {cost}-DP, 2 classes, m = {write_approximately(m)}"
 
 
 def gamma_privacy(body, worst_cost=None):
-    """darrm_lemma_3.4: f is at most C - 1 + 2 delta wherever K teachers stand on the eight corners.
+    """Check darrm_lemma_3.4: f <= C - 1 + 2 delta wherever K teachers are on the eight corners.
 
-    t of them are at H = (h, 1 - h) or opposite, i and t - i; of the other n = K - t, b are at 1 and
-    a at 0, each of which may move by D. V[i][b] is G(p) then, before any move; G(p') has t - i at
-    H. P and Q are these two lines, over b.
+    t teachers are at H = (h, 1 - h) or opposite, i and t - i of them. Of the other n = K - t, b are
+    at 1 and a at 0, and each of these may move by D. V[i][b] is G(p) before any move; G(p') has t -
+    i at H. P and Q are these two lines, over b.
 
-    worst_cost: a bound on f that the file states; it is checked up to 2^-44 of 1 + C.
+    Args:
+        body: the certificate's fields.
+        worst_cost: a bound on f that the file states; it is checked up to 2^-44 of 1 + C.
     """
     K, m, epsilon, Delta, delta, gamma = setting(body, {"gamma": accept_anything})
     gamma = parse_list(gamma, number, K + 1)
-    right = gamma == gamma[::-1] and min(gamma) >= 0 and max(gamma) <= 1
-    need(right, "gamma must be symmetric around K/2, and lie in [0, 1]")
+    valid = gamma == gamma[::-1] and min(gamma) >= 0 and max(gamma) <= 1
+    need(valid, "gamma must be symmetric around K/2, and lie in [0, 1]")
     steps.take((K + 1) ** 3)
-    # A larger region and a smaller C.
+    # The region is larger and C is smaller than they are, which is safe.
     D = ceil(ONE * Delta)
     C = floor(ONE * exp(m * epsilon)[0])
     growth = exp(epsilon)[1]
     h = ceil(ONE * (growth + Fraction(D, ONE)) / (growth + 1))
-    chances = move_probabilities(K, D)
-    # What rounding may take off f: G loses one for each teacher, and what the chances lack of 1.
-    lost = max(ONE - sum(row) for row in chances)
+    probabilities = move_probabilities(K, D)
+    # Rounding may take so much off f: G loses one for each teacher, and what the probabilities lack
+    # of 1.
+    lost = max(ONE - sum(row) for row in probabilities)
     rounding = (ONE + C) * (K + 1 + 2 * lost + 2)
     allowed = (C - ONE) * ONE + floor(2 * delta * ONE**2) - rounding
     exceeded = allowed + 9 * rounding  # whatever h, D and C were rounded to
@@ -324,10 +351,10 @@ def gamma_privacy(body, worst_cost=None):
                 f = P[b] * ONE - C * Q[b]
                 moved = first_order_of_moves(P, Q, b, n - b, C) * D + further
                 if f + shift_up(moved, BITS) > min(allowed, stated):
-                    f = cost_of_all_moves(P, Q, b, n - b, C, chances)
-                    place = f"{i} teachers at H, {t - i} opposite, {b} at 1"
-                    need(f <= exceeded, f"not private: {place}")
-                    need(f <= stated, f"f is above worst_cost: {place}")
+                    f = cost_of_all_moves(P, Q, b, n - b, C, probabilities)
+                    position = f"{i} teachers at H, {t - i} opposite, {b} at 1"
+                    need(f <= exceeded, f"not private: {position}")
+                    need(f <= stated, f"f is above worst_cost: {position}")
                     undecided = undecided or f > allowed
         # One teacher more stands at H or opposite.
         V = [add_teacher(V[0], ONE - h)] + [add_teacher(line, h) for line in V]
@@ -337,12 +364,18 @@ def gamma_privacy(body, worst_cost=None):
 
 
 def add_teacher(line, h):
-    """Means over one more teacher, who says 1 with probability h / ONE, rounded down."""
+    """Return the means over one more teacher, rounded down.
+
+    The teacher says 1 with probability h / ONE.
+    """
     return [((ONE - h) * x + h * y) >> BITS for x, y in pairwise(line)]
 
 
 def move_probabilities(K, D):
-    """For n = 0..K, Pr[Bin(n, D) = r] at r = 0, 1, ..., rounded down, up to where it is 0 then."""
+    """Return Pr[Bin(n, D) = r] at r = 0, 1, ..., for n = 0..K.
+
+    They are rounded down, and each row ends where it is 0 from there on.
+    """
     rows = [[ONE]]
     for _ in range(K):
         row = add_teacher([0, *rows[-1], 0], ONE - D)
@@ -353,8 +386,10 @@ def move_probabilities(K, D):
 
 
 def first_order_of_moves(P, Q, b, a, C):
-    """What moves by D of a zeros and b ones add to f at most, to first order, over D. Each teacher
-    makes the better of its moves, on the side of p or of p'."""
+    """Return a bound on what moves by D of a zeros and b ones add to f, to first order, over D.
+
+    Each teacher makes the better of its moves, on the side of p or of p'.
+    """
     zeros = ones = 0
     if a:
         zeros = max(0, (P[b + 1] - P[b]) * ONE, C * (Q[b] - Q[b + 1]))
@@ -364,7 +399,7 @@ def first_order_of_moves(P, Q, b, a, C):
 
 
 def largest_second_difference(P, Q, C):
-    """The largest |D^2 P| or C |D^2 Q|, in ONE * ONE."""
+    """Return the largest |D^2 P| or C |D^2 Q|, in ONE * ONE."""
     largest = 0
     for line, scale in ((P, ONE), (Q, C)):
         for x, y, z in zip(line, line[1:], line[2:], strict=False):
@@ -373,28 +408,33 @@ def largest_second_difference(P, Q, C):
 
 
 def share_of_further_orders(n, D):
-    """The moves of n teachers add to f, beyond first order, at most this share of the largest
-    second difference: ((1 + 2 D)^n - 1 - 2 n D) / 4, as a difference of order s is at most 2^(s-2)
-    times one of order 2."""
+    """Return a bound on what n teachers' moves add to f beyond first order.
+
+    It is a share of the largest second difference: ((1 + 2 D)^n - 1 - 2 n D) / 4, as a difference
+    of order s is at most 2^(s-2) times one of order 2.
+    """
     step = Fraction(2 * D, ONE)
     return ceil(ONE * ((1 + step) ** n - 1 - n * step) / 4)
 
 
 def cost_of_all_moves(P, Q, b, a, C, probabilities):
-    """The largest f = P(x, y) - C Q(x', y') if x of a zeros and y of b ones move on the side of p,
-    x' and y' on that of p', x + x' <= a and y + y' <= b."""
+    """Return the largest f = P(x, y) - C Q(x', y') over all moves.
+
+    x of a zeros and y of b ones move on the side of p, x' and y' on that of p', x + x' <= a and y +
+    y' <= b.
+    """
     starts = [b - s for s in range(min(b + 1, len(probabilities[-1])))]
     width = len(probabilities[-1])
     steps.take((a + 1) * (2 * (len(starts) + b + 1) * width + 9 * (b + 1)) // 2)
 
     def means(line):
-        """G after x zeros and y ones have moved, for all x and y."""
+        """Yield, for each x, G after x zeros and y ones have moved, for all y."""
         for zeros in probabilities[: a + 1]:
             after_zeros = [sum(map(mul, zeros, line[start:])) >> BITS for start in starts]
             yield [sum(map(mul, ones, after_zeros)) for ones in probabilities[: b + 1]]
 
     gained = list(means(P))
-    spared = []  # the largest -C Q for at most x' and at most y' moves
+    spared = []  # this is the largest -C Q for at most x' and at most y' moves
     for row in means(Q):
         row = [-C * (value >> BITS) for value in row]
         if spared:
@@ -405,10 +445,11 @@ def cost_of_all_moves(P, Q, b, a, C, probabilities):
 
 # ---- DaRRM's noise function: no private one is better --------------------------------------------
 def gamma_utility(body):
-    """weak_duality: a private gamma keeps row . gamma <= C - 1 + 2 delta wherever its teachers may
-    be, so its utility is at most y . right + sum over l of max(0, c - y . rows) for all y >= 0.
+    """Check weak_duality: no private gamma has a larger utility.
 
-    Everything is in ONE * ONE * GUARD. A larger C is implied, and any y >= 0 will do.
+    A private gamma keeps row . gamma <= C - 1 + 2 delta wherever its teachers may be, so its
+    utility is at most y . right + sum over l of max(0, c - y . rows) for all y >= 0. Everything is
+    in ONE * ONE * GUARD. A larger C is implied, and any y >= 0 will do.
     """
     further = {"prior": accept_anything, "rows": accept_anything, "utility": number}
     K, m, epsilon, Delta, delta, prior, rows, claim = setting(body, further)
@@ -416,21 +457,21 @@ def gamma_utility(body):
     steps.take((len(rows) + 1) * K * (K + 10))
     C = ceil(ONE * exp(m * epsilon)[1])
     p, q = corners(Delta, epsilon)
-    left = [ceil(x * ONE**2 * GUARD) for x in objective(K, prior)]  # c - y . rows
-    total = 0  # of the multipliers y
+    reduced = [ceil(x * ONE**2 * GUARD) for x in objective(K, prior)]  # becomes c - y . rows
+    total = 0  # becomes the sum of the multipliers y
     for row in rows:
         counts, multiplier = parse_fields(row, {"teachers": accept_anything, "multiplier": number})
         counts = parse_list(counts, count, 8)
-        right = sum(counts) == K and multiplier >= 0
-        need(right, "a row places K teachers, with a multiplier >= 0")
+        valid = sum(counts) == K and multiplier >= 0
+        need(valid, "a row places K teachers, with a multiplier >= 0")
         P, Q = ones_pmf(counts, p), ones_pmf(counts, q)
         y = floor(multiplier * GUARD)
         for k, l in enumerate(range(K // 2 + 1, K + 1)):
-            left[k] -= y * (ONE * (P[l] - P[K - l]) - C * (Q[l] - Q[K - l]))
+            reduced[k] -= y * (ONE * (P[l] - P[K - l]) - C * (Q[l] - Q[K - l]))
         total += y
     # Rounding takes at most K off a probability, so that a row may be K (1 + C) too large.
     bound = total * (ONE * (C - ONE) + ceil(2 * delta * ONE**2))
-    bound += sum(max(0, value + total * K * (ONE + C)) for value in left)
+    bound += sum(max(0, value + total * K * (ONE + C)) for value in reduced)
     bound = Fraction(bound, ONE**2 * GUARD)
     need(bound <= claim, f"the multipliers prove no less than {write_upper_bound(bound)}")
     kind, low, high = parse_fields(prior, PRIOR)
@@ -440,7 +481,10 @@ def gamma_utility(body):
 
 
 def corners(Delta, epsilon):
-    """(p, p') of the eight corners, in ONE, as sequences of p and of p'; inside of the region."""
+    """Return (p, p') of the eight corners, in ONE, as a list of p and one of p'.
+
+    They are rounded to the inside of the region.
+    """
     D = floor(ONE * Delta)
     growth = exp(epsilon)[0]
     h = floor(ONE * (growth + Fraction(D, ONE)) / (growth + 1))
@@ -450,7 +494,7 @@ def corners(Delta, epsilon):
 
 
 def ones_pmf(counts, probabilities):
-    """Pr[l teachers say 1], l = 0..K, rounded down by at most one for each teacher."""
+    """Return Pr[l teachers say 1], l = 0..K, each rounded down by at most one a teacher."""
     row = [ONE]
     for size, p in zip(counts, probabilities, strict=True):
         for _ in range(size):
@@ -463,16 +507,19 @@ CLOSED_FORMS = ("uniform", "common")
 
 
 def objective(K, prior):
-    """The utility is the sum of c(l) gamma(l) over l > K/2, c(l) = E[Pr[l say 1] - Pr[K - l say 1]]
-    over teachers' p in [low, high]: every c(l), rounded up to a multiple of 1 / GUARD."""
+    """Return the coefficients c(l), l > K/2, of the utility, each rounded up to 1 / GUARD.
+
+    The utility is the sum of c(l) gamma(l) over l > K/2, with c(l) = E[Pr[l say 1] - Pr[K - l say
+    1]] over teachers' p in [low, high].
+    """
     kind, low, high = parse_fields(prior, PRIOR)
     need(0 <= low < high <= 1, "a prior's probabilities are 0 <= low < high <= 1")
     require_decidable(kind in CLOSED_FORMS, f"the utility of prior {kind!r} has no closed form")
     steps.take(K * K * max(x.denominator.bit_length() for x in (low, high)) // 20)
-    if kind == "uniform":  # independent teachers: only the mean counts
+    if kind == "uniform":  # teachers are independent, so only the mean counts
         ways, unit = binomial(K, (low + high) / 2)
         return [Fraction(lead, GUARD) for lead in leads(ways, unit)]
-    # One p for all, by the incomplete beta integral: a difference of tails.
+    # All teachers have one p: the incomplete beta integral gives a difference of tails.
     ways, unit = binomial(K + 1, low)
     first = leads(list(accumulate(ways[:-1])), unit)
     ways, unit = binomial(K + 1, high)
@@ -482,13 +529,16 @@ def objective(K, prior):
 
 
 def binomial(n, p):
-    """Pr[Bin(n, p) = l], l = 0..n, in a common unit, and this unit."""
+    """Return Pr[Bin(n, p) = l], l = 0..n, in a common unit, and this unit."""
     yes, no = p.numerator, p.denominator - p.numerator
     return [comb(n, l) * yes**l * no ** (n - l) for l in range(n + 1)], p.denominator**n
 
 
 def leads(values, unit):
-    """values[l] - values[K - l], l > K/2, of values at 0..K in a unit: in GUARD, rounded up."""
+    """Return values[l] - values[K - l], l > K/2, in GUARD and rounded up.
+
+    The values are at 0..K, in a unit.
+    """
     K = len(values) - 1
     upper = range(K // 2 + 1, K + 1)
     return [divide_up((values[l] - values[K - l]) * GUARD, unit) for l in upper]
@@ -496,34 +546,43 @@ def leads(values, unit):
 
 # ---- One label -----------------------------------------------------------------------------------
 def hockey_stick(body, epsilon):
-    """hockey_stick: the least delta of a label is the largest sum of max(0, P - e^epsilon P') over
-    the labels, of all neighbours in both orders."""
+    """Check hockey_stick: a label's least delta is its largest hockey-stick divergence.
+
+    That is the largest sum of max(0, P - e^epsilon P') over the labels, for all neighbours in both
+    orders.
+
+    Returns:
+        What the label is, and bounds below and above its delta.
+    """
     (law,) = parse_fields(body, {"law": accept_anything})
     pairs, about = neighbours(law)
     if law["name"] == "response" and epsilon >= number(law["epsilon"]):
-        delta = number(law["delta"])  # what it says, which no rounding could tell
+        delta = number(law["delta"])  # the law states it, and rounding could not tell it
         return f"one label of {about}", delta, delta
     delta = hockey_stick_lower(pairs, epsilon), hockey_stick_upper(pairs, epsilon)
     return f"one label of {about}", *delta
 
 
 def hockey_stick_upper(pairs, x):
-    """The largest sum of max(0, P - e^x P') over the labels, at its most."""
+    """Return an upper bound on the largest sum of max(0, P - e^x P') over the labels."""
     growth = floor(exp(x)[0] * GUARD)
     sums = (sum(max(0, GUARD * p[1] - growth * q[0]) for p, q in pair) for pair in pairs)
     return Fraction(max(sums), GUARD**2)
 
 
 def hockey_stick_lower(pairs, x):
-    """The same at its least."""
+    """Return a lower bound on the largest sum of max(0, P - e^x P') over the labels."""
     growth = ceil(exp(x)[1] * GUARD)
     sums = (sum(max(0, GUARD * p[0] - growth * q[1]) for p, q in pair) for pair in pairs)
     return Fraction(max(sums), GUARD**2)
 
 
 def neighbours(law):
-    """Neighbouring inputs in both orders, each once: bounds on both probabilities of each label, in
-    GUARD. And all that these depend on, for the line that is printed."""
+    """Return the pairs of neighbouring inputs in both orders, each once.
+
+    A pair is bounds on both probabilities of each label, in GUARD. Beside the pairs stands all that
+    they depend on, for the line that is printed.
+    """
     rows, pairs, about = rows_and_pairs(law)
     different = set()
     for i, j in pairs:
@@ -533,8 +592,12 @@ def neighbours(law):
 
 
 def rows_and_pairs(law):
-    """Bounds on the probability of each label, in GUARD, for each input; the pairs of inputs that
-    are neighbours; and all that these depend on."""
+    """Return what a law says of its labels.
+
+    Returns:
+        Bounds on the probability of each label, in GUARD, for each input; the pairs of inputs that
+        are neighbours; and all that these depend on, for the line that is printed.
+    """
     need(type(law) is dict, "a law is an object")
     name = parse_text(law.get("name"))
     known = {"response": dominating_response, "coins": coins, "bounded_range": bounded_range}
@@ -543,35 +606,39 @@ def rows_and_pairs(law):
     rows = [[(floor(low * GUARD), ceil(high * GUARD)) for low, high in row] for row in rows]
     for row in rows:
         least, most = (sum(bounds) for bounds in zip(*row, strict=True))
-        right = least <= GUARD <= most and all(0 <= low <= high for low, high in row)
-        need(right and len(row) == len(rows[0]), "a row is no distribution")
+        valid = least <= GUARD <= most and all(0 <= low <= high for low, high in row)
+        need(valid and len(row) == len(rows[0]), "a row is no distribution")
     need(pairs, "there is no pair of neighbours")
     steps.take(40 * len(pairs) * len(rows[0]))
     return rows, pairs, about
 
 
 def dominating_response(law):
-    """The label that loses most of all (epsilon, delta)-DP ones. [Kairouz, Oh and Viswanath 2017,
-    Theorem 3.3]"""
+    """Return the label that loses most of all (epsilon, delta)-DP ones.
+
+    It is the one of Kairouz, Oh and Viswanath 2017, Theorem 3.3.
+    """
     cost = {"epsilon": number, "delta": number}
     _, epsilon, delta = parse_fields(law, {"name": accept_anything} | cost)
     need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
 
     def share(x):
-        """(1 - delta) / (1 + e^x)."""
+        """Return bounds on (1 - delta) / (1 + e^x)."""
         below, above = exp(x)
         return (1 - delta) / (1 + above), (1 - delta) / (1 + below)
 
     true, false, never, leak = share(-epsilon), share(epsilon), (0, 0), (delta, delta)
     rows = [[true, false, leak, never], [false, true, never, leak]]
-    about = f"any mechanism whose label is ({write_approximately(epsilon)}, {write_approximately(delta)})-DP"
-    return rows, [(0, 1)], about
+    cost = f"({write_approximately(epsilon)}, {write_approximately(delta)})"
+    return rows, [(0, 1)], f"any mechanism whose label is {cost}-DP"
 
 
 def bounded_range(law):
-    """Labels whose likelihood ratios span a factor of e^range at most: 1/N is the largest, N in
-    [e^-range, 1]. Of all N in a cell the law on both ends, with a mean of 1, loses most. [Dong,
-    Durfee and Rogers 2020]"""
+    """Return labels that dominate all whose likelihood ratios span a factor of e^range at most.
+
+    The largest ratio is 1/N, N in [e^-range, 1]. Of all N in a cell, the law on both ends with a
+    mean of 1 loses most (Dong, Durfee and Rogers 2020).
+    """
     _, spread, cells = parse_fields(law, {"name": accept_anything, "range": number, "cells": count})
     need(spread > 0 and cells >= 1, "range and cells must be positive")
     steps.take(1000 * cells)
@@ -579,18 +646,20 @@ def bounded_range(law):
     for cell in range(cells):
         (a, b), (c, d) = exp(spread * (cell + 1) / cells), exp(spread * (cell - cells) / cells)
         (rise, most), (fall, further) = (a - 1, b - 1), (1 - d, 1 - c)
-        rare = fall / (fall + most), further / (further + rise)  # the ratio is the larger one
+        rare = fall / (fall + most), further / (further + rise)  # where the ratio is the larger one
         often = 1 - rare[1], 1 - rare[0]
         rows.append([often, rare])
         rows.append([(often[0] * c, often[1] * d), (rare[0] * a, rare[1] * b)])
     pairs = [(2 * cell, 2 * cell + 1) for cell in range(cells)]
-    about = f"any mechanism whose losses have a range of {write_approximately(spread)}, in {cells} cells"
-    return rows, pairs, about
+    width = write_approximately(spread)
+    return rows, pairs, f"any mechanism whose losses have a range of {width}, in {cells} cells"
 
 
 def coins(law):
-    """Labels of two classes that are coins: for each number of ones, which label is less likely,
-    and its probability."""
+    """Return labels of two classes that are coins.
+
+    For each number of ones, the law states which label is less likely, and its probability.
+    """
     _, rows = parse_fields(law, {"name": accept_anything, "rows": accept_anything})
     need(type(rows) is list and len(rows) > 1, "there must be a coin for each number of ones")
     steps.take(10 * len(rows))
@@ -605,8 +674,13 @@ def coins(law):
 
 
 def minority_probability(name, x):
-    """Bounds on the chance of the label that lacks `scale` times x votes."""
-    if name == "gaussian":  # normal noise on both counts; scale: its standard deviation
+    """Return bounds on the probability of the label that has fewer votes.
+
+    Args:
+        name: the law of the noise.
+        x: by how many votes it has fewer, over the law's scale.
+    """
+    if name == "gaussian":  # both counts have normal noise with this standard deviation
         below, above = erfc(x / 2)
         return below / 2, above / 2
     below, above = exp(-x)
@@ -618,39 +692,61 @@ def minority_probability(name, x):
 
 
 # ---- Many labels with fresh noise, whose inputs an adversary chooses as the labels come ----------
-# A kernel is (first, masses, lost): the masses in ONE of the losses first, first + 1, ... steps of
-# a grid, and the mass of an infinite loss. Its stick at x is lost + the sum of
-# mass (1 - e^(x - loss)) over losses above x.
-def dominating_kernel(sticks, step, places):
-    """A kernel whose stick is no less than convex ones that are at most these at thresholds of
-    -places and places steps, and 1 far below; so it is no less anywhere."""
+class Kernel(NamedTuple):
+    """A privacy loss distribution on a grid.
+
+    Its hockey-stick divergence at x is lost + the sum of mass (1 - e^(x - loss)) over losses above
+    x.
+
+    Attributes:
+        first: the least loss, in steps of the grid.
+        masses: the masses of the losses first, first + 1, ... steps, in ONE.
+        lost: the mass of an infinite loss, in ONE.
+    """
+
+    first: int
+    masses: list
+    lost: int
+
+
+def dominating_kernel(divergences, step, places):
+    """Return a kernel whose hockey-stick divergence is nowhere below the given ones.
+
+    Args:
+        divergences: upper bounds on convex divergences, 1 far below, at thresholds of -places
+            and places steps.
+        step: of the grid.
+        places: whole numbers of steps, from 0 on.
+    """
     thresholds = [*(-k for k in reversed(places)), *places[1:]]
     steps.take(20 * len(thresholds))
     reach = places[-1]
     masses = [0] * (2 * reach + 1)
-    lost = sticks[-1]
-    finite = discounted = 0  # the sums of mass, and of mass e^(threshold - loss)
+    lost = divergences[-1]
+    finite = discounted = 0  # these are the sums of mass, and of mass e^(threshold - loss)
     for i in range(len(thresholds) - 1, 0, -1):
         fall = fall_of(step, thresholds[i] - thresholds[i - 1])
         discounted = shift_up(discounted * fall, BITS)
-        short = sticks[i - 1] - lost - finite + discounted
+        short = divergences[i - 1] - lost - finite + discounted
         mass = divide_up(short * ONE, ONE - fall) if short > SLACK else 0
         masses[thresholds[i] + reach] = mass
         finite += mass
         discounted += shift_up(mass * fall, BITS)
     masses[0] = max(0, ONE - lost - finite)
-    return -reach, masses, lost + 2 * SLACK
+    return Kernel(-reach, masses, lost + 2 * SLACK)
 
 
 @lru_cache(1 << 12)
 def fall_of(step, gap):
-    """e^(-gap step), rounded up, in ONE."""
+    """Return e^(-gap step), rounded up, in ONE."""
     return ceil(ONE * exp(-gap * step)[1])
 
 
 def compose_kernels(left, right):
-    """The kernel of two independent losses: a product of polynomials, which is one of two long
-    numbers."""
+    """Return the kernel of the sum of two independent losses.
+
+    It is a product of polynomials, which is one product of two long integers.
+    """
     first, x, lost = left
     second, y, gone = right
     need(max(sum(x) + lost, sum(y) + gone) < 9 * ONE, "there is too much mass")
@@ -658,13 +754,13 @@ def compose_kernels(left, right):
     product = pack_masses(x) * pack_masses(y)
     masses = [shift_up(mass, BITS) for mass in unpack_masses(product, len(x) + len(y) - 1)]
     infinite = lost * (sum(y) + gone) + gone * sum(x)
-    return first + second, masses, shift_up(infinite, BITS)
+    return Kernel(first + second, masses, shift_up(infinite, BITS))
 
 
 def power(kernel, times):
-    """The kernel of so many independent losses."""
+    """Return the kernel of the sum of so many independent losses."""
     total = kernel
-    for bit in f"{times:b}"[1:]:  # doubled for each further binary digit
+    for bit in f"{times:b}"[1:]:  # the number doubles with each further binary digit
         total = compose_kernels(total, total)
         if bit == "1":
             total = compose_kernels(total, kernel)
@@ -672,20 +768,20 @@ def power(kernel, times):
 
 
 def pack_masses(masses, size=BYTES_OF_A_PRODUCT):
-    """One long number, of which each mass has so many bytes that a product of two fits."""
+    """Return one long integer, in which each mass has room for a product of two masses."""
     text = b"".join(mass.to_bytes(size, "little") for mass in masses)
     return int.from_bytes(text, "little")
 
 
 def unpack_masses(long, length):
-    """The numbers that stand side by side in a long one."""
+    """Return the integers that stand side by side in a long one."""
     text = long.to_bytes(BYTES_OF_A_PRODUCT * length, "little")
     starts = range(0, len(text), BYTES_OF_A_PRODUCT)
     return [int.from_bytes(text[k : k + BYTES_OF_A_PRODUCT], "little") for k in starts]
 
 
 def kernel_hockey_stick(kernel, step, epsilon):
-    """A kernel's stick at e^epsilon, at its most."""
+    """Return an upper bound on a kernel's hockey-stick divergence at e^epsilon."""
     first, masses, lost = kernel
     growth = exp(epsilon)[0]
     steps.take(100 * len(masses))
@@ -697,34 +793,46 @@ def kernel_hockey_stick(kernel, step, epsilon):
 
 
 def loss_distribution(body, epsilon):
-    """loss_distribution: a kernel above all pairs of neighbours leaves an adversary no choice, so
-    that the losses of Q labels add up as independent ones do."""
+    """Check loss_distribution: Q labels lose what Q independent losses of one kernel do.
+
+    A kernel above all pairs of neighbours leaves an adversary no choice, so that losses add up as
+    independent ones do.
+
+    Returns:
+        What the labels are, and twice an upper bound on their delta.
+    """
     further = {"law": accept_anything, "labels": count, "step": number, "reach": count}
     law, labels, step, reach = parse_fields(body, further)
-    right = labels >= 1 and step > 0 and reach >= 1
-    need(right, "labels, step and reach must be positive")
+    valid = labels >= 1 and step > 0 and reach >= 1
+    need(valid, "labels, step and reach must be positive")
     pairs, about = neighbours(law)
     thresholds = range(-reach, reach + 1)
     steps.take(len(thresholds) * (200 + 2 * len(pairs) * len(pairs[0])))
-    sticks = [ceil(ONE * hockey_stick_upper(pairs, k * step)) for k in thresholds]
-    total = power(dominating_kernel(sticks, step, range(reach + 1)), labels)
+    divergences = [ceil(ONE * hockey_stick_upper(pairs, k * step)) for k in thresholds]
+    total = power(dominating_kernel(divergences, step, range(reach + 1)), labels)
     delta = kernel_hockey_stick(total, step, epsilon)
     return f"{labels} labels, asked adaptively, of {about}", delta, delta
 
 
 # ---- All labels of a release ---------------------------------------------------------------------
-# Backward induction with few kernels, of a family of pairs that is in groups. Values are in SMALL
-# and stand side by side in one long number, so that a kernel's mass takes all of them at once, and
-# so does the largest of two. A mass has two of Python's digits.
+# Backward induction needs few kernels, as the pairs are in groups. Values are in SMALL and stand
+# side by side in one long integer, so that one multiplication by a kernel's mass serves all of
+# them, and so does the maximum of two. A mass has two of Python's digits.
 SMALL_BITS = 59
 SMALL = 1 << SMALL_BITS
-BYTES_OF_A_MEAN = 15  # of masses of less than 2 times values, in SMALL: 119 bits, and one is free
+BYTES_OF_A_MEAN = 15  # masses of less than 2 times values, in SMALL, have 119 bits; one is free
 
 
 def adaptive_labels(body, epsilon):
-    """adaptive_labels: V_0(x) = max(0, 1 - x), V_q(x) the largest mean of V_(q - 1)(x e^-loss) over
-    kernels. V_q lies above the stick of q labels, so that a kernel above it stands for a block of
-    them. The losses of blocks, and of noisy counts, add up as independent ones do."""
+    """Check adaptive_labels: the total of adaptively chosen labels, by backward induction.
+
+    V_0(x) = max(0, 1 - x), and V_q(x) is the largest mean of V_(q - 1)(x e^-loss) over kernels. V_q
+    lies above the hockey-stick divergence of q labels, so that a kernel above it stands for a block
+    of them. The losses of blocks, and of noisy counts, add up as independent ones do.
+
+    Returns:
+        What the labels are, and twice an upper bound on their delta.
+    """
     grid = {"step": number, "places": accept_anything, "width": count}
     further = {
         "law": accept_anything,
@@ -752,44 +860,51 @@ def adaptive_labels(body, epsilon):
     text = [f"{asked} labels, asked adaptively, of {about}"]
     for row in parse_list(counts, accept_anything):
         *noise, reach = parse_fields(row, COUNTS | {"reach": count})
-        stick, said = discrete_noise(*noise)
+        divergence, description = discrete_noise(*noise)
         steps.take(100 * (2 * reach + 1))
-        sticks = [ceil(ONE * stick(k * step)) for k in range(-reach, reach + 1)]
-        total = compose_after(total, dominating_kernel(sticks, step, range(reach + 1)))
-        text.append(said)
+        divergences = [ceil(ONE * divergence(k * step)) for k in range(-reach, reach + 1)]
+        total = compose_after(total, dominating_kernel(divergences, step, range(reach + 1)))
+        text.append(description)
     delta = kernel_hockey_stick(total, step, epsilon)
     return " and ".join(text), delta, delta
 
 
 def kernels_on_a_grid(law, groups, step, places):
-    """The kernels above the groups of a label's pairs; and what is printed of them."""
+    """Return kernels above the groups of a label's pairs, and what the label is."""
     name = parse_text(law.get("name")) if type(law) is dict else ""
     if name == "gaussian_maximum":
-        sticks, about = Maximum(law).group_hockey_sticks(groups, step, places)
+        divergences, about = Maximum(law).group_hockey_sticks(groups, step, places)
     else:
-        sticks, about = pairs_hockey_sticks(law, groups, step, places)
-    return [small_kernel(dominating_kernel(stick, step, places)) for stick in sticks], about
+        divergences, about = pairs_hockey_sticks(law, groups, step, places)
+    return [
+        small_kernel(dominating_kernel(divergence, step, places)) for divergence in divergences
+    ], about
 
 
 def groups_of(groups, length):
-    """The group of each member, and how many groups there are."""
+    """Return the group of each member."""
     groups = parse_list(groups, count, length)
     require_decidable(max(groups) < 10000, "there are more than 10000 groups")
     return groups
 
 
 def pairs_hockey_sticks(law, groups, step, places):
-    """The largest stick of each group of pairs, at thresholds of -places and places steps.
+    """Return the largest divergence of each group of pairs, at -places and places steps.
 
-    groups: two lists, for each pair as it stands and for each with its members exchanged. Coins may
-    have `apart`: how far a label that is drawn is from its coin in total variation.
+    Coins may have `apart`: how far a label that is drawn is from its coin in total variation.
+
+    Args:
+        law: of the label.
+        groups: two lists, for each pair as it stands and for each with its members exchanged.
+        step: of the grid.
+        places: whole numbers of steps, from 0 on.
     """
-    law, apart = dict(law), Fraction(0)
+    law, distance = dict(law), Fraction(0)
     if law["name"] == "coins" and "apart" in law:
-        apart = number(law.pop("apart"))
-        need(0 <= apart <= 1, "apart is from 0 to 1")
+        distance = number(law.pop("apart"))
+        need(0 <= distance <= 1, "apart is from 0 to 1")
     rows, pairs, about = rows_and_pairs(law)
-    about += f", drawn within {write_upper_bound(apart)} of them" if apart else ""
+    about += f", drawn within {write_upper_bound(distance)} of them" if distance else ""
     forwards, backwards = (
         groups_of(part, len(pairs)) for part in parse_list(groups, accept_anything, 2)
     )
@@ -798,33 +913,37 @@ def pairs_hockey_sticks(law, groups, step, places):
         members.setdefault(first, set()).add(tuple(zip(rows[i], rows[j], strict=True)))
         members.setdefault(second, set()).add(tuple(zip(rows[j], rows[i], strict=True)))
     steps.take(8 * len(pairs) * len(rows[0]) * len(places))
-    stick = partial(perturbed_hockey_stick, apart) if apart else hockey_stick_upper
-    sticks = []
+    divergence = partial(perturbed_hockey_stick, distance) if distance else hockey_stick_upper
+    divergences = []
     for group in members.values():
         exchanged = [tuple((q, p) for p, q in pair) for pair in group]
-        sides = ([ceil(ONE * stick(side, k * step)) for k in places] for side in (group, exchanged))
-        sticks.append([min(ONE, x) for x in reflect_hockey_stick(*sides, step, places)])
-    return sticks, about
+        sides = (
+            [ceil(ONE * divergence(side, k * step)) for k in places] for side in (group, exchanged)
+        )
+        divergences.append([min(ONE, x) for x in reflect_hockey_stick(*sides, step, places)])
+    return divergences, about
 
 
 def reflect_hockey_stick(right, left, step, places):
-    """A stick at thresholds of -places and places steps, of what is known at and above 1 of it and
-    of that of the exchanged pairs.
+    """Return a hockey-stick divergence at thresholds of -places and places steps.
 
-    Sticks fall, so that none is above an earlier one. Below 1 it is 1 - t and t times that of the
-    exchanged pairs at 1 / t.
+    It is known at and above 1 for pairs, and for the exchanged pairs. Divergences fall, so that
+    none is above an earlier one. Below 1, at t, it is 1 - t plus t times that of the exchanged
+    pairs at 1 / t.
     """
     right, left = (list(accumulate(side, min)) for side in (right, left))
     row = []
-    for k, excess in zip(places, left, strict=True):
+    for k, divergence in zip(places, left, strict=True):
         below, above = exp(-k * step)
-        row.append(ONE - floor(ONE * below) + multiply_up(ceil(ONE * above), excess))
+        row.append(ONE - floor(ONE * below) + multiply_up(ceil(ONE * above), divergence))
     return row[:0:-1] + right
 
 
 def perturbed_hockey_stick(total_variation, pairs, x):
-    """The same of two labels that are drawn near these pairs: of a set of one label, P - e^x P' is
-    as much more, and of none or of both it is as it was."""
+    """Return the upper bound for two labels that are drawn near these pairs.
+
+    P - e^x P' grows by the distance for a set of one label. For a set of none or of both it stays.
+    """
     growth = floor(exp(x)[0] * GUARD)
     most = max(GUARD * p[1] - growth * q[0] for pair in pairs for p, q in pair)
     least = max(Fraction(0), 1 - exp(x)[0])
@@ -832,8 +951,10 @@ def perturbed_hockey_stick(total_variation, pairs, x):
 
 
 def small_kernel(kernel):
-    """Its losses of positive mass, each (place from the left, mass), and the infinite one's mass;
-    in SMALL."""
+    """Return a kernel's losses of positive mass and the mass of its infinite loss, in SMALL.
+
+    A loss is (steps from the left end, mass).
+    """
     _, masses, lost = kernel
     losses = [(k, shift_up(m, BITS - SMALL_BITS)) for k, m in enumerate(masses) if m]
     lost = shift_up(lost, BITS - SMALL_BITS)
@@ -842,32 +963,42 @@ def small_kernel(kernel):
 
 
 def induction(kernels, wanted, step, kernel_radius, width):
-    """By number of labels wanted: how many places a curve is known to either side, and its values
-    there, in ONE. It is followed for width sqrt(labels) places beyond the reach of a kernel.
+    """Return the curves of the wanted numbers of labels, by backward induction.
 
-    As the family has its pairs in both orders, W(1 / t) = 1 - (1 - W(t)) / t: a curve is worked out
-    from place 0 on, and reflected.
+    As the family has its pairs in both orders, W(1 / t) = 1 - (1 - W(t)) / t: a curve is computed
+    from threshold 1 on, and reflected.
+
+    Args:
+        kernels: as `small_kernel` returns them.
+        wanted: numbers of labels.
+        step: of the grid.
+        kernel_radius: how many steps the kernels reach to either side.
+        width: a curve of q labels reaches width sqrt(q) steps further than a kernel.
+
+    Returns:
+        By number of labels: how many steps a curve reaches to either side, and its values, in ONE.
     """
     most = max(wanted)
 
     def far(labels):
+        """Return how many steps a curve of so many labels reaches to either side."""
         return kernel_radius + isqrt(width * width * labels)
 
     steps.take(100 * (far(most) + 1))
     down = [floor(SMALL * exp(-k * step)[0]) for k in range(1, far(most) + 1)]
 
     def reflected(values, places):
-        """Its values at so many places to the left, and from 0 on."""
+        """Return the values at so many steps to the left, and those from 0 on."""
         right = zip(down[:places], values[1 : places + 1], strict=True)
         return [SMALL - (fall * (SMALL - v) >> SMALL_BITS) for fall, v in right][::-1] + values
 
-    values, curves = [0] * (kernel_radius + 1), {}  # of no labels: 1 - t below 1
+    values, curves = [0] * (kernel_radius + 1), {}  # no label has 1 - t below 1, and 0 above
     for labels in range(1, most + 1):
         here = far(labels)
         wide = values + [values[-1]] * (here + kernel_radius + 1 - len(values))
         long = pack_masses(reflected(wide, kernel_radius), BYTES_OF_A_MEAN)
         asked = largest_means(long, kernels, kernel_radius, here + 1)
-        values = list(map(max, wide, asked))  # who does not ask has what one label less has
+        values = list(map(max, wide, asked))  # an adversary may also ask for one label less
         if labels in wanted:
             lift = BITS - SMALL_BITS
             curves[labels] = here, [v << lift for v in reflected(values, here)]
@@ -875,16 +1006,18 @@ def induction(kernels, wanted, step, kernel_radius, width):
 
 
 def largest_means(values, kernels, kernel_radius, length):
-    """The largest mean over kernels, at each of so many places, of values that stand side by side
-    and reach further to either side."""
+    """Return the largest mean over kernels at each of so many thresholds.
+
+    The values stand side by side in one long integer and reach further to either side.
+    """
     bits = 8 * BYTES_OF_A_MEAN
-    each = ((1 << bits * length) - 1) // ((1 << bits) - 1)  # 1 at each place
-    most, free, best = (1 << bits * length) - 1, each << bits - 1, 0
+    ones = ((1 << bits * length) - 1) // ((1 << bits) - 1)  # has 1 at each place
+    mask, free, best = (1 << bits * length) - 1, ones << bits - 1, 0
     for losses, lost in kernels:
         steps.take(length * (20 + len(losses)) // 60)
         total = sum((mass * values) << (bits * k) for k, mass in losses)
-        total = (total >> (bits * 2 * kernel_radius)) & most
-        total += each * (lost << SMALL_BITS)
+        total = (total >> (bits * 2 * kernel_radius)) & mask
+        total += ones * (lost << SMALL_BITS)
         # The free bit of a place is set where the best is no less, and fills the others there.
         kept = ((best | free) - total) & free
         kept -= kept >> bits - 1
@@ -896,95 +1029,104 @@ def largest_means(values, kernels, kernel_radius, length):
 
 
 def compose_after(left, right):
-    """The kernel of two independent losses; of the second if there is no first one."""
+    """Return the kernel of two independent losses, or the second if there is no first one."""
     return right if left is None else compose_kernels(left, right)
 
 
 # ---- Counts with noise on whole numbers ----------------------------------------------------------
 COUNTS = {"times": count, "scale": number}
-SMOOTH = 400  # from this standard deviation of a sum on, it is taken for a rounded Gaussian
-SINGLE = 2  # below this scale the law of a sum has no closed form
+SMOOTH = 400  # a sum with a larger standard deviation is taken for a rounded Gaussian
+SINGLE = 2  # the law of a sum has no closed form below this scale
 
 
 def discrete_counts(body, epsilon):
-    """discrete_counts: counts that a neighbour moves by 1 each, with discrete Gaussian noise. Those
-    of one kind are asked at what the losses of the other leave of epsilon."""
+    """Check discrete_counts: noisy counts that a neighbour moves by 1 each.
+
+    The noise is discrete Gaussian. If there are two kinds of counts, those of one kind are taken at
+    what the losses of the other leave of epsilon.
+
+    Returns:
+        What the counts are, and twice an upper bound on their delta.
+    """
     (rows,) = parse_fields(body, {"counts": accept_anything})
     rows = parse_list(rows, lambda row: parse_fields(row, COUNTS))
     need(1 <= len(rows) <= 2, "counts are of one kind or two")
     rows.sort(key=lambda row: row[0] * row[1] ** 2)
-    stick, about = discrete_noise(*rows[-1])
+    divergence, about = discrete_noise(*rows[-1])
     if len(rows) == 1:
-        return about, stick(epsilon), stick(epsilon)
-    (times, scale), (_, said) = rows[0], discrete_noise(*rows[0])
-    if times * scale**2 > SMOOTH**2:  # so are both
-        stick, _ = rounded_gaussian_hockey_stick(rows)
-        return f"{said} and {about}", stick(epsilon), stick(epsilon)
+        return about, divergence(epsilon), divergence(epsilon)
+    (times, scale), (_, description) = rows[0], discrete_noise(*rows[0])
+    if times * scale**2 > SMOOTH**2:  # then both are large
+        divergence, _ = rounded_gaussian_hockey_stick(rows)
+        return f"{description} and {about}", divergence(epsilon), divergence(epsilon)
     masses, delta = masses_of_sum(times, scale)
     steps.take(1000 * len(masses))
     for s, mass in masses.items():
-        left = epsilon - (2 * s + times) / (2 * scale**2)
-        left = Fraction(floor(left * GUARD), GUARD)  # less, where a stick is no lower
-        delta += ceil(GUARD * mass * stick(left))
-    return f"{said} and {about}", Fraction(delta, GUARD), Fraction(delta, GUARD)
+        rest = epsilon - (2 * s + times) / (2 * scale**2)
+        rest = Fraction(floor(rest * GUARD), GUARD)  # rounded down, where a divergence is no lower
+        delta += ceil(GUARD * mass * divergence(rest))
+    return f"{description} and {about}", Fraction(delta, GUARD), Fraction(delta, GUARD)
 
 
 def discrete_noise(times, scale):
-    """The stick of n counts at e^x, as a function of x, from above; and what is printed.
+    """Return an upper bound on the divergence of n counts at e^x, and their description.
 
-    The noise is N_Z(0, scale^2), and S the sum of n: a loss is (2 S + n) / (2 scale^2). With r, the
-    law of N_Z(0, n scale^2), each probability of S is within 1 +- eta of r's.
+    The bound is a function of x. The noise is N_Z(0, scale^2), and S the sum of n: a loss is (2 S +
+    n) / (2 scale^2). With r, the law of N_Z(0, n scale^2), each probability of S is within 1 +- eta
+    of r's.
     """
     need(times >= 1 and scale > 0, "there are counts, with noise")
-    about = f"{times} counts that move by 1, noise on whole numbers of scale {write_approximately(scale)}"
+    about = f"{times} counts that move by 1, noise on whole numbers of scale "
+    about += write_approximately(scale)
     if scale < SINGLE:
         return noise_sum_hockey_stick(times, scale), about
     if times * scale**2 > SMOOTH**2:
         return rounded_gaussian_hockey_stick([(times, scale)])[0], about
     eta, tails = eta_of(times, scale), tails_of(times * scale**2)
 
-    def stick(x):
+    def divergence(x):
         x -= 3 * eta
         start = floor(scale**2 * x - Fraction(times, 2)) + 1
         here, there = tail_at(tails, start), tail_at(tails, start + times)
         return min(Fraction(1), max(Fraction(0), here[1] - exp(x)[0] * there[0]) * (1 + eta))
 
-    return stick, about
+    return divergence, about
 
 
 def eta_of(times, scale):
-    """By how much, relative to it, a probability of the sum of noise may differ from N_Z's."""
+    """Return by how much a probability of the sum of noise may differ from N_Z's, relatively."""
     eta = 5 * (times - 1) * exp(-Fraction(9869, 1000) * scale**2)[1] + Fraction(1, 10**18)
     need(eta <= Fraction(1, 1000), "the scale is too small")
     return eta
 
 
 def masses_of_sum(times, scale):
-    """Pr[S = s] from above, for all s but those whose probabilities add up to no more than what is
-    returned beside them, in GUARD."""
-    if scale < SINGLE:  # by adding up, as kernels are
+    """Return upper bounds on Pr[S = s] by s, and on the mass that is left out, in GUARD."""
+    if scale < SINGLE:  # the masses are added up, as those of kernels are
         tails = tails_of(scale**2)
         reach = len(tails) - 2
         single = [
             ceil(ONE * (tail_at(tails, s)[1] - tail_at(tails, s + 1)[0]))
             for s in range(-reach, reach + 1)
         ]
-        first, masses, lost = power((-reach, single, ceil(ONE * 2 * tails[-1][1])), times)
-        found = {s: Fraction(mass, ONE) for s, mass in enumerate(masses, first) if mass > SLACK}
-        return found, (lost + sum(mass for mass in masses if mass <= SLACK)) * GUARD // ONE
+        first, masses, lost = power(Kernel(-reach, single, ceil(ONE * 2 * tails[-1][1])), times)
+        kept = {s: Fraction(mass, ONE) for s, mass in enumerate(masses, first) if mass > SLACK}
+        return kept, (lost + sum(mass for mass in masses if mass <= SLACK)) * GUARD // ONE
     eta, tails = eta_of(times, scale), tails_of(times * scale**2)
     far = 11 * (isqrt(ceil(times * scale**2)) + 1)
     steps.take(100 * far)
-    found = {}
+    bounds = {}
     for s in range(1 - far, far):
         mass = (tail_at(tails, s)[1] - tail_at(tails, s + 1)[0]) * (1 + eta)
-        found[s] = Fraction(ceil(mass * GUARD), GUARD)
-    return found, ceil(GUARD * 2 * tail_at(tails, far)[1] * (1 + eta))
+        bounds[s] = Fraction(ceil(mass * GUARD), GUARD)
+    return bounds, ceil(GUARD * 2 * tail_at(tails, far)[1] * (1 + eta))
 
 
 def noise_sum_hockey_stick(times, scale):
-    """The stick of n counts whose probabilities were added up: of all s with losses above x, the
-    sum of Pr[S = s] (1 - e^(x - loss))."""
+    """Return the divergence of n counts at e^x, as a function, from added probabilities.
+
+    It is the sum of Pr[S = s] (1 - e^(x - loss)) over all s with losses above x.
+    """
     masses, lost = masses_of_sum(times, scale)
     steps.take(200 * len(masses))
     numbers = sorted(masses)
@@ -994,35 +1136,41 @@ def noise_sum_hockey_stick(times, scale):
         here.append(here[-1] + masses[s])
         there.append(there[-1] + Fraction(floor(less * GUARD), GUARD))
 
-    def stick(x):
+    def divergence(x):
         start = floor(scale**2 * x - Fraction(times, 2)) + 1
         above = len(numbers) - bisect_left(numbers, start)
         return min(Fraction(1), here[above] - exp(x)[0] * there[above])
 
-    return stick
+    return divergence
 
 
 def rounded_gaussian_hockey_stick(rows):
-    """The same of counts of several kinds, of which no sum has a small variance: of Gaussians of
-    2.25 less variance, whose shifts add up in squares."""
+    """Return the divergence at e^x of counts of several kinds, as a function, and eta.
+
+    No sum has a small variance, so the noise is taken for Gaussians of 2.25 less variance, whose
+    shifts add up in squares.
+    """
     eta = sum(eta_of(times, scale) for times, scale in rows)
     rho = sum(times**2 / (times * scale**2 - Fraction(9, 4)) for times, scale in rows) / 2
     r = Fraction(isqrt(ceil(rho * GUARD)) + 1, ONE)
 
-    def stick(x):
+    def divergence(x):
         x -= 3 * eta
         first = erfc((x - r**2) / (2 * r))[1]
         second = exp(x)[0] * erfc((x + r**2) / (2 * r))[0]
         return min(Fraction(1), max(Fraction(0), first - second) / 2 * (1 + eta))
 
-    return stick, eta
+    return divergence, eta
 
 
 def tails_of(variance):
-    """Pr[Z >= s], s = 0, 1, ..., of the discrete Gaussian of this variance: bounds as fractions."""
+    """Return Pr[Z >= s], s = 0, 1, ..., of the discrete Gaussian of this variance.
+
+    Each is a pair of fractions, (below, above).
+    """
     reach = 25 * (isqrt(ceil(variance)) + 1)
     steps.take(8 * reach)
-    weights = [(GUARD, GUARD)]  # e^(-s^2 / (2 variance)), each from the one before
+    weights = [(GUARD, GUARD)]  # e^(-s^2 / (2 variance)), each computed from the one before
     ratio = [floor(GUARD * exp(-1 / (2 * variance))[0]), ceil(GUARD * exp(-1 / (2 * variance))[1])]
     square = [ratio[0] ** 2 // GUARD, divide_up(ratio[1] ** 2, GUARD)]
     for _ in range(reach):
@@ -1042,7 +1190,7 @@ def tails_of(variance):
 
 
 def tail_at(tails, start):
-    """Pr[Z >= start], any whole number."""
+    """Return Pr[Z >= start] for any whole number."""
     if start <= 0:
         low, high = tail_at(tails, 1 - start)
         return 1 - high, 1 - low
@@ -1057,25 +1205,26 @@ def tail_at(tails, start):
 # Pr[another] = Phi(alpha) Phi(beta). All w and c are in cells; docs/many-labels.md, theorem 5.
 MAXIMUM = {"name": accept_anything, "scale": number, "teachers": count, "classes": count}
 MAXIMUM |= {"leads": accept_anything, "cells": count, "panels": count, "lattice": accept_anything}
-LEAD, LOW, MARGIN = 13, Fraction(-13, 2), Fraction(17, 2)  # the cells' edges
-OUTSIDE = ONE // 10**16 + 1  # what labels beyond them may add to a stick
-ROOT_OF_TWO = Fraction(isqrt(2 * GUARD**2), GUARD)  # from below, within 2^-256
-SIXTH = 70  # the sixth derivative of phi(y - w/2) Phi(y + w/2) in y is less
+LEAD, LOW, MARGIN = 13, Fraction(-13, 2), Fraction(17, 2)  # these are the cells' edges
+OUTSIDE = ONE // 10**16 + 1  # labels beyond the edges may add so much to a divergence
+ROOT_OF_TWO = Fraction(isqrt(2 * GUARD**2), GUARD)  # rounded down, within 2^-256
+SIXTH = 70  # the sixth derivative of phi(y - w/2) Phi(y + w/2) in y is smaller
 
 
 class Maximum:
-    """The family of such labels, whose cells are 1 / cells wide or a little less, so that the last
-    node has the largest lead; a coordinate x is (n, m), for n unit + m half_move / 2, where
-    half_move is 1 / sigma.
+    """The labels of the largest of counts with Gaussian noise.
 
-    leads: "votes" if each whole number of votes by which a may lead is a node, so that no lead lies
-    between nodes; `stride` cells are then one vote.
+    Cells are 1 / cells wide or a little less, so that the last node has the largest lead. A
+    coordinate x is (n, m), for n unit + m half_move / 2, where half_move is 1 / sigma.
+
+    The field `leads` is "votes" if each whole number of votes by which a may lead is a node, so
+    that no lead lies between nodes; `stride` cells are then one vote.
     """
 
     def __init__(self, law):
         _, self.sigma, K, C, leads, cells, self.panels, lattice = parse_fields(law, MAXIMUM)
-        right = self.sigma > 0 and K >= 1 and C >= 2
-        need(right, "scale is positive, and there are a teacher and two classes")
+        valid = self.sigma > 0 and K >= 1 and C >= 2
+        need(valid, "scale is positive, and there are a teacher and two classes")
         need(1 <= self.panels <= 64 and 2 <= cells <= 100, "cells are 2 to 100, panels 1 to 64")
         self.half_move = 1 / self.sigma
         need(leads == "votes" or (leads == "cells" and K > 1), "leads are cells, or else votes")
@@ -1115,15 +1264,15 @@ class Maximum:
                 self.tables[-1].append(self.bound_density_and_cdf(n, -1))
 
     def start(self, j):
-        """n of the middle j."""
+        """Return n of the middle j."""
         return 4 * self.panels * (floor(LOW / self.cell) + j)
 
     def coordinate(self, n, m):
-        """The coordinate itself."""
+        """Return the coordinate (n, m) as a number."""
         return n * self.unit + m * self.half_move / 2
 
     def bound_density_and_cdf(self, n, m):
-        """phi and Phi there, each (below, above), in ONE."""
+        """Return phi and Phi at a coordinate, each (below, above), in ONE."""
         x = self.coordinate(n, m)
         x = Fraction(floor(x * GUARD), GUARD)  # off by 2^-256, which the ends cover
         bell = [y / ROOT_OF_PI / ROOT_OF_TWO * ONE for y in exp(-x * x / 2)]
@@ -1132,11 +1281,11 @@ class Maximum:
         return *phi, max(0, floor(below[0]) - 1), min(ONE, ceil(below[1]) + 1)
 
     def look_up_density_and_cdf(self, n, m):
-        """phi and Phi there, out of the tables."""
+        """Return phi and Phi at a coordinate, out of the tables."""
         return self.tables[m][n - self.first]
 
     def first_wins(self, i):
-        """Pr[a] at all middles, of the lead i: by Boole's rule, from the far end on."""
+        """Return Pr[a] at all middles, for lead i, by Boole's rule from the far end on."""
         shift, top = 2 * self.panels * self.stride * i, self.start(self.middles - 1)
         ends = range(self.start(0), top + 1)
         mine = self.tables[-1][ends[0] - shift - self.first : top - shift + 1 - self.first]
@@ -1147,19 +1296,19 @@ class Maximum:
         width = self.unit * Fraction(2, 45)
         below, above = 0, ONE - mine[-1][2]
         rows = [(below, above)]
-        for place in range(len(low) - 1, 0, -4):
-            f, g = low[place - 4 : place + 1], high[place - 4 : place + 1]
-            more = 7 * (f[0] + f[4]) + 32 * (f[1] + f[3]) + 12 * f[2]
-            below += floor(more * width - error * ONE)
-            more = 7 * (g[0] + g[4]) + 32 * (g[1] + g[3]) + 12 * g[2]
-            above += ceil(more * width + error * ONE)
+        for end in range(len(low) - 1, 0, -4):
+            f, g = low[end - 4 : end + 1], high[end - 4 : end + 1]
+            weighted = 7 * (f[0] + f[4]) + 32 * (f[1] + f[3]) + 12 * f[2]
+            below += floor(weighted * width - error * ONE)
+            weighted = 7 * (g[0] + g[4]) + 32 * (g[1] + g[3]) + 12 * g[2]
+            above += ceil(weighted * width + error * ONE)
             rows.append((max(0, below), min(ONE, above)))
         return rows[:: self.panels][::-1]
 
     def outcomes(self):
-        """For each lead: Pr[a], Pr[b] and Pr[another] at all middles, (below, above)."""
+        """Return Pr[a], Pr[b] and Pr[another], (below, above), for each lead and middle."""
         wins = [self.first_wins(i) for i in range(-self.leads, self.leads + 1)]
-        # Of -w, as the reflected lead 2 half_move - w has it after the move: b's is a's there.
+        # Pr[b] is Pr[a] at -w, which the reflected lead 2 half_move - w has after the move.
         rows = []
         for i in range(-self.leads, self.leads + 1):
             a, shift = wins[i + self.leads], 2 * self.panels * self.stride * i
@@ -1177,14 +1326,17 @@ class Maximum:
         return rows
 
     def curvature_bounds(self, move):
-        """For each cell: how far the chances of a, b and another may be above their chords in it,
-        and by how much that may change as the vote moves; where cells meet, the most of them.
+        """Return, for each cell, how far probabilities may be above their chords in it.
 
-        move: whether a cell reaches as far down in w as the vote moves it. docs/many-labels.md has
-        the derivatives; each factor is the largest in the cell, in ONE. Where leads are votes, a
-        cell has no width but that.
+        For a, b and another it is this height, and by how much it may change as the vote moves.
+        Where cells meet, it is the most of them. docs/many-labels.md has the derivatives; each
+        factor is the largest in the cell, in ONE. Where leads are votes, a cell has no width but
+        that of the move.
+
+        Args:
+            move: whether a cell reaches as far down in w as the vote moves it.
         """
-        down = 2 if move else 0  # in halves of a move
+        down = 2 if move else 0  # counted in halves of a move
         wide_by = 0 if self.votes else 1
         eighth = ceil(ONE * self.cell**2 / 8)
         move_of_w = ceil(ONE * 2 * self.half_move)
@@ -1201,9 +1353,9 @@ class Maximum:
         }
         cells = []
         for i in range(-self.leads, self.leads + 1 - wide_by):
-            at = i * self.stride
-            low_w = (1 - down) * self.half_move + at * self.cell
-            high_w = self.half_move + (at + wide_by) * self.cell
+            offset = i * self.stride
+            low_w = (1 - down) * self.half_move + offset * self.cell
+            high_w = self.half_move + (offset + wide_by) * self.cell
             near_w, far_w = least_absolute(low_w, high_w), largest_absolute(low_w, high_w)
             falls = ceil(ONE * exp(Fraction(-near_w * near_w) / 4)[1])
             turn = max(abs(Fraction(x * x) / 4 - Fraction(1, 2)) for x in (near_w, far_w))
@@ -1212,8 +1364,14 @@ class Maximum:
             row = []
             for j in range(self.middles - 1):
                 n, half = self.start(j) - self.first, 2 * self.panels
-                mine = (-1, n - half * (at + wide_by)), (down - 1, n + 2 * half - half * at)
-                theirs = (1 - down, n + half * at), (1, n + 2 * half + half * (at + wide_by))
+                mine = (
+                    (-1, n - half * (offset + wide_by)),
+                    (down - 1, n + 2 * half - half * offset),
+                )
+                theirs = (
+                    (1 - down, n + half * offset),
+                    (1, n + 2 * half + half * (offset + wide_by)),
+                )
                 a, b = [tuple(x_of[m][k] for m, k in ends) for ends in (mine, theirs)]
                 bell_a, bell_b = self.max_density(mine, a), self.max_density(theirs, b)
                 only_a = multiply_up(bell_a, self.tables[1][theirs[1][1]][3])
@@ -1246,22 +1404,25 @@ class Maximum:
         return max_over_adjacent_cells(cells, between=not self.votes)
 
     def max_density(self, ends, x):
-        """The largest phi between two coordinates, whose values are x."""
+        """Return the largest phi between two coordinates, whose values are x."""
         if x[0] <= 0 <= x[1] + 1:
             return self.top
         return max(self.tables[m][n][1] for m, n in ends)
 
     def group_hockey_sticks(self, groups, step, places):
-        """The largest stick of each group of nodes at thresholds of -places and places steps.
+        """Return the largest divergence of each group of nodes, at -places and places steps.
 
-        groups: for each lead, that of each middle.
+        Args:
+            groups: for each lead, the group of each middle.
+            step: of the grid.
+            places: whole numbers of steps, from 0 on.
         """
         size, leads = len(places), 2 * self.leads + 1
         groups = [
             groups_of(row, self.middles) for row in parse_list(groups, accept_anything, leads)
         ]
         steps.take(leads * self.middles * (100 + 6 * size))
-        laws, apart, moved = (
+        laws, fixed, moved = (
             self.outcomes(),
             self.curvature_bounds(False),
             self.curvature_bounds(True),
@@ -1274,26 +1435,27 @@ class Maximum:
                 # The vote takes this lead to minus the reflected one, where b has what a has there.
                 other_a, other_b, other = laws[-1 - i][j]
                 after = other_b, other_a, other
-                x = apart[-1 - i][j]
-                bends = moved[i][j][:3], moved[i][j][3:], apart[i][j][:3], [x[1], x[0], x[2]]
+                x = fixed[-1 - i][j]
+                bends = moved[i][j][:3], moved[i][j][3:], fixed[i][j][:3], [x[1], x[0], x[2]]
                 curve = node_hockey_stick(laws[i][j], after, bends, growth)
                 for side, group in ((right, groups[i][j]), (left, groups[-1 - i][j])):
                     side[group] = list(map(max, side[group], curve)) if group in side else curve
-        # A label whose law is within a distance in total variation adds (1 + t) times that.
+        # A label at a distance from that law, in total variation, adds (1 + t) times it.
         distance = ceil(ONE * self.distance)
-        more = [OUTSIDE + ceil(distance * (1 + exp(k * step)[1])) for k in places]
-        sticks = []
-        for group in sorted(right):  # of the reflected lead, left, the vote is given back
-            sides = (list(map(add, side[group], more)) for side in (right, left))
-            sticks.append([min(ONE, x) for x in reflect_hockey_stick(*sides, step, places)])
-        return sticks, self.about
+        additions = [OUTSIDE + ceil(distance * (1 + exp(k * step)[1])) for k in places]
+        divergences = []
+        for group in sorted(right):  # left: the reflected lead gives the vote back
+            sides = (list(map(add, side[group], additions)) for side in (right, left))
+            divergences.append([min(ONE, x) for x in reflect_hockey_stick(*sides, step, places)])
+        return divergences, self.about
 
 
 def node_hockey_stick(before, after, bends, growth):
-    """At each threshold t >= 1: the largest P - t P' of the sets that may have it, each with what
-    cells around the node add: (t - 1) level + tilt, or first + t second, whichever is less.
+    """Return an upper bound on the divergence around a node, at each threshold t >= 1.
 
-    b wins more often after the move, so that it is in no such set but all.
+    It is the largest P - t P' of the sets that may have it, each with what the cells around the
+    node add: (t - 1) level + tilt, or first + t second, whichever is less. b wins more often after
+    the move, so that it is in no such set but all.
     """
     level, tilt, first, second = bends
     curve = [0] * len(growth)
@@ -1310,29 +1472,33 @@ def node_hockey_stick(before, after, bends, growth):
 
 
 def multiply_up(x, y):
-    """A product of numbers of 0 or more, in ONE, rounded up."""
+    """Return a product of numbers of 0 or more, in ONE, rounded up."""
     return (x * y >> BITS) + 1
 
 
 def least_absolute(low, high):
-    """The least |x| of an interval."""
+    """Return the least |x| of an interval."""
     return 0 if low <= 0 <= high else min(abs(low), abs(high))
 
 
 def largest_absolute(low, high):
-    """The largest |x| of an interval."""
+    """Return the largest |x| of an interval."""
     return max(abs(low), abs(high))
 
 
 def square_less_one(low, high):
-    """The largest |x^2 - 1| of an interval, in ONE, rounded up."""
+    """Return the largest |x^2 - 1| of an interval, in ONE, rounded up."""
     near, far = max(0, least_absolute(low, high) - 1), largest_absolute(low, high) + 1
     return max(abs((near * near >> BITS) - ONE), abs((far * far >> BITS) - ONE)) + 2
 
 
 def max_over_adjacent_cells(cells, between):
-    """At each corner of cells, the largest of those that meet there; of rows of cells that lie
-    between rows of corners, or on them."""
+    """Return, at each corner of cells, the largest of the cells that meet there.
+
+    Args:
+        cells: rows of cells.
+        between: whether rows of cells lie between rows of corners, or on them.
+    """
     wide = [[*row, row[-1]] for row in cells]
     wide = [[list(map(max, row[max(0, j - 1)], row[j])) for j in range(len(row))] for row in wide]
     if not between:
@@ -1345,14 +1511,17 @@ def max_over_adjacent_cells(cells, between):
 
 
 def fine_lattice_total_variation(sigma, C):
-    """How far a label of C classes is from that of continuous noise where noise is on a lattice of
-    2^-40 votes, and twice as many each time that sigma doubles from 2^16 on: in total variation, at
-    most (sqrt(2 ln C) + C / 2^20) h / sigma. [docs/discrete-noise.md, theorem 5]"""
+    """Return how far a label of C classes with noise on a lattice is from continuous noise.
+
+    The lattice has 2^-40 votes, and twice as many each time that sigma doubles from 2^16 on. The
+    total-variation distance is at most (sqrt(2 ln C) + C / 2^20) h / sigma (docs/discrete-noise.md,
+    theorem 5).
+    """
     need(sigma >= Fraction(1, 2**20), "the scale is too small for the lattice")
     h = Fraction(1, 2**40)
     while sigma >= h * 2**56:
         h *= 2
-    low, root = Fraction(1), Fraction(16)  # of 2 ln C
+    low, root = Fraction(1), Fraction(16)  # the root of 2 ln C is between them
     while root - low > Fraction(1, 4096):
         middle = (low + root) / 2
         low, root = (low, middle) if exp(middle**2 / 2)[0] >= C else (middle, root)
@@ -1371,8 +1540,16 @@ THEOREMS = {
 
 
 def check(body, worst_cost=None):
-    """One line on what is proven; ValueError where it is not, NotImplementedError where this
-    program cannot tell. worst_cost: see `gamma_privacy`."""
+    """Return one line on what a certificate proves.
+
+    Args:
+        body: the certificate.
+        worst_cost: see `gamma_privacy`.
+
+    Raises:
+        ValueError: if the certificate does not prove it.
+        NotImplementedError: if this program cannot tell.
+    """
     steps.restart()
     need(type(body) is dict, "a certificate is an object")
     rest = dict(body)
@@ -1424,7 +1601,7 @@ CERTIFICATE = {
     "worst_assignment": accept_anything,
 }
 CORNERS = ("0,0", "1,1", "0,D", "D,0", "1-D,1", "1,1-D", "H,h", "h,H")
-# How gamma was found. Nothing of it is proven, and it says nothing of privacy or of utility.
+# This says how gamma was found. Nothing of it is proven, and no privacy or utility rests on it.
 SOLVER = {
     "name": parse_text,
     "version": parse_text,
@@ -1441,8 +1618,10 @@ PROVENANCE = {
 
 
 def gamma_file(record):
-    """The lines of a file of one gamma: its certificates', once every number that it states is
-    that of its certificates."""
+    """Yield the lines of a file of one gamma.
+
+    Every number that the file states must be that of its certificates.
+    """
     parse_fields(record, GAMMA_FILE, {"provenance": accept_anything})
     bodies = parse_list(record["certificates"], accept_anything)
     kinds = [body.get("kind") if type(body) is dict else None for body in bodies]
@@ -1477,7 +1656,10 @@ def gamma_file(record):
 
 
 def check_utility(record, upper, proven):
-    """gamma's utility is the file's, up to the rounding of a sum; its bound is the proven one."""
+    """Check that gamma's utility and its bound are those of the file.
+
+    The utility may differ by the rounding of a sum; the bound is the proven one.
+    """
     kind, low, high = parse_fields(proven["prior"], PRIOR)
     name = re.fullmatch(r"([a-z-]+):([-+.\de]+),([-+.\de]+)", record["prior"], re.ASCII)
     need(name, "prior must be kind:low,high")
@@ -1485,8 +1667,8 @@ def check_utility(record, upper, proven):
     need(said == [kind, low, high], "prior is not that of the file")
     K = proven["K"]
     exact = sum(c * x for c, x in zip(objective(K, proven["prior"]), upper, strict=True))
-    right = abs(real(record["utility"]) - exact) <= Fraction(K + 3, 2**50)
-    need(right, f"utility is not {write_approximately(exact)}, which is that of gamma")
+    valid = abs(real(record["utility"]) - exact) <= Fraction(K + 3, 2**50)
+    need(valid, f"utility is not {write_approximately(exact)}, which is that of gamma")
     bound, loss = real(record["utility_upper_bound"]), real(record["scaling_loss"])
     need(bound == number(proven["utility"]), "utility_upper_bound is not the proven one")
     # Before it was scaled, gamma was an optimum up to the search's tolerance.
@@ -1494,8 +1676,11 @@ def check_utility(record, upper, proven):
 
 
 def check_certificate_numbers(stated, gamma, rising, privacy):
-    """The package's own certificate has the numbers of this gamma, up to the rounding of floats;
-    worst_cost is checked with the certificate of privacy."""
+    """Check that the package's own certificate has the numbers of this gamma.
+
+    They may differ by the rounding of floats. worst_cost is checked with the certificate of
+    privacy.
+    """
     holds, worst, allowance, slack, method, rounding, attained, places = stated
     m, epsilon, Delta, delta = (number(privacy[name]) for name in list(SETTING)[1:])
     K = len(gamma) - 1
@@ -1507,8 +1692,8 @@ def check_certificate_numbers(stated, gamma, rising, privacy):
     need(slack == Fraction(float(allowance) - float(worst)), "slack is not what is left")
     need(floating / 4 <= rounding * (1 + Fraction(1, MILLION)), "rounding_error is too small")
     need(rounding <= floating, "rounding_error is too large")
-    right = type(places) is dict and places.keys() <= set(CORNERS)
-    need(right, "worst_assignment has no corners")
+    valid = type(places) is dict and places.keys() <= set(CORNERS)
+    need(valid, "worst_assignment has no corners")
     counts = [count(places.get(name, 0)) for name in CORNERS]
     need(sum(counts) == K, "worst_assignment does not place all teachers")
     steps.take(2 * K * (K + 10))
@@ -1530,39 +1715,41 @@ def check_certificate_numbers(stated, gamma, rising, privacy):
 
 # ---- The file of a release: what was released is what its certificate speaks of ------------------
 def choice_kind(*allowed):
-    """The kind of a value that is one of these."""
+    """Return the kind of a value that is one of these."""
 
     def kind(value):
-        right = any(type(value) is type(x) and value == x for x in allowed)
-        need(right, f"{value!r}: must be {' or '.join(map(json.dumps, allowed))}")
+        """Return the value if it is allowed."""
+        valid = any(type(value) is type(x) and value == x for x in allowed)
+        need(valid, f"{value!r}: must be {' or '.join(map(json.dumps, allowed))}")
         return value
 
     return kind
 
 
 def nullable_kind(kind):
-    """The kind of a value that may be missing, but not its field."""
+    """Return the kind of a value that may be null, though its field is there."""
     return lambda value: None if value is None else kind(value)
 
 
 def positive_number(value):
-    """A number above 0."""
+    """Return a number above 0."""
     x = real(value)
     need(x > 0, f"{value!r}: must be above 0")
     return x
 
 
 def share(value):
-    """A number from 0 to 1."""
+    """Return a number from 0 to 1."""
     x = real(value)
     need(0 <= x <= 1, f"{value!r}: must be from 0 to 1")
     return x
 
 
 def pattern_kind(pattern):
-    """The kind of a text of this form."""
+    """Return the kind of a text that matches a pattern."""
 
     def kind(value):
+        """Return the text if it matches."""
         need(re.fullmatch(pattern, parse_text(value), re.ASCII), f"{value!r}: must match {pattern}")
         return value
 
@@ -1573,7 +1760,7 @@ TIME = pattern_kind(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 
 
 def moment(value):
-    """A time that there is, to the second."""
+    """Return a time that exists, to the second."""
     datetime.fromisoformat(TIME(value))
     return value
 
@@ -1581,7 +1768,8 @@ def moment(value):
 FACTS = {"time": moment, "terms": parse_text}
 FACTS |= {"labels_sha256": pattern_kind("[0-9a-f]{64}"), "mechanism": parse_text}
 FACTS |= {"epsilon": number, "delta": number}
-# The terms. What no privacy rests on is only of the right form: correct, version, profile, unit.
+# These are the terms. Only the form is checked of correct, version, profile and unit, on which no
+# privacy rests.
 PLAN = {"name": parse_text, "task": accept_anything, "parameters": accept_anything}
 PLAN |= {"correct": real, "seed": choice_kind(None), "version": parse_text}
 TASK = {"epsilon": positive_number, "delta": share, "queries": count, "labels": count}
@@ -1606,10 +1794,10 @@ PROFILE = {
 }
 PROFILE |= {"confusion": positive_number, "imbalance": positive_number, "mislabelled": share}
 PROFILE |= {"commonest": nullable_kind(share), "absent_share": share}
-# The noise: what every kind has, and what each has beside it.
+# Every kind of noise has these fields, and KINDS says what each has beside them.
 NOISE = {"kind": parse_text, "labels": count, "continuous": choice_kind(False)}
 NOISE |= {"n_teachers": count, "n_classes": count}
-# Each mechanism's kind of noise, and by which theorems and of which laws its certificates are.
+# Each mechanism has a kind of noise, and certificates by these theorems and of these laws.
 COINS = [("hockey_stick", "coins"), ("adaptive_labels", "coins")]
 MAXIMA, COUNTED = [("adaptive_labels", "gaussian_maximum")], [("discrete_counts", None)]
 COMPOSED = [("loss_distribution", "response")]
@@ -1630,7 +1818,7 @@ MECHANISMS = {
     "confident_gnmax": ("CheckedNoise", COUNTED),
     "confident_gnmax_exact": ("CheckedNoise", COINS[1:] + MAXIMA),
 }
-# Those whose teachers are private themselves, and which shards they protect.
+# The teachers of these mechanisms are private themselves, and protect these kinds of shards.
 BOTH = ["disjoint_shards", "shared_data"]
 PRIVATE = {
     "majority_private": BOTH[:1],
@@ -1639,23 +1827,23 @@ PRIVATE = {
     "darrm_opt": BOTH,
 }
 RATE_BITS = 30
-# Numbers that the package rounds are its own up to this, relative to themselves; and coins up to
-# TINY as well.
+# Numbers that the package rounds may be off by ROUNDED, relative to themselves, and coins by TINY
+# as well.
 ROUNDED, TINY = Fraction(1, 10**9), Fraction(1, 10**60)
-# What a file of labels may have as columns, and how many bytes are read.
+# A file of labels may have these columns, and at most so many bytes.
 COLUMNS = ["batch", "query", "id", "label", "class_name"]
 LARGEST_LABELS = 1 << 26
 
 
 def parse_named_fields(record, kinds, optional=None):
-    """The values of an object's fields, by name."""
+    """Return the values of an object's fields, by name; see `parse_fields`."""
     optional = optional or {}
     values = parse_fields(record, kinds, optional)
     return dict(zip([*kinds, *optional], values, strict=True))
 
 
 class Plan:
-    """The plan of a release: an object of a closed list of fields, each of which is looked at."""
+    """The plan of a release: an object of a closed list of fields, all of which are checked."""
 
     def __init__(self, terms):
         try:
@@ -1683,23 +1871,23 @@ class Plan:
         consistent(self, *(noise[name] for name in of_its_kind))
 
     def protects(self):
-        """Whether the mechanism protects whom the plan protects."""
+        """Check that the mechanism protects what the plan says it protects."""
         task, private = self.task, PRIVATE.get(self.name)
         unit, reach, model = task["unit"], task["reach"], task["privacy_model"]
         need(unit.isprintable() and 0 < len(unit) <= 100, "unit is a word for what is protected")
         known = model in (private or ["disjoint_shards"])
         need(known, f"{self.name} does not protect {model}")
-        right = reach == 1 or (model == "disjoint_shards" and 1 < reach <= self.K)
-        need(right, "reach is from 1 to the number of teachers, and of shared data 1")
+        valid = reach == 1 or (model == "disjoint_shards" and 1 < reach <= self.K)
+        need(valid, "reach is from 1 to the number of teachers, and of shared data 1")
         need(not private or task["teacher_epsilon"], f"the teachers of {self.name} are private")
         absent = self.name != "majority_private" and private and task["absent"]
         need(not absent, f"the votes of {self.name} are all there")
         most = task["most_ones"]
-        right = most is None or (most >= 1 and self.C == 2 and not task["absent"])
-        need(right, "ones are votes of two classes, all there")
+        valid = most is None or (most >= 1 and self.C == 2 and not task["absent"])
+        need(valid, "ones are votes of two classes, all there")
 
     def check_profile(self):
-        """How teachers were thought to agree is of the right form."""
+        """Check the form of the profile: how far teachers were thought to agree."""
         if self.task["profile"] is not None:
             classes, _, easy, hard, *_ = parse_fields(self.task["profile"], PROFILE)
             parse_list(easy, positive_number, 2), parse_list(hard, positive_number, 2)
@@ -1715,14 +1903,18 @@ class Plan:
         return labels, queries
 
     def teacher_cost(self):
-        """The cost of one teacher; neighbours that differ in a record's values are two apart."""
+        """Return epsilon and delta of one teacher.
+
+        If the values of a record may differ, neighbours are two records apart.
+        """
         epsilon, Delta = self.task["teacher_epsilon"], self.task["teacher_Delta"]
         if self.task["adjacency"] == "add_remove":
             return epsilon, Delta
         return 2 * epsilon, (1 + exp(epsilon)[1]) * Delta
 
 
-# Of each kind of noise: what it says agrees with itself, and by what labels are drawn.
+# There is a check for each kind of noise: its fields agree with each other. It also notes in the
+# plan how labels are drawn.
 def check_gaussian_noise(plan, sigma):
     plan.coin = "gaussian", sigma
 
@@ -1739,10 +1931,10 @@ def check_selection_rate(plan, label_epsilon, rate, leak):
         need(label_epsilon == plan.loss, "label_epsilon is not twice the rate")
     else:
         budget = plan.task["epsilon"], plan.task["delta"]
-        right = rate and plan.labels == 1 and plan.C == 2 and (label_epsilon, leak) == budget
-        need(right, "a rate with a leak is that of one label of two classes, at its budget")
+        valid = rate and plan.labels == 1 and plan.C == 2 and (label_epsilon, leak) == budget
+        need(valid, "a rate with a leak is that of one label of two classes, at its budget")
     plan.coin = plan.name, 2 / plan.loss
-    if plan.C > 2:  # where the rate is rounded down to few bits, so that its multiples are floats
+    if plan.C > 2:  # then the rate is rounded down to few bits, so that its multiples are floats
         mantissa, exponent = math.frexp(float(plan.loss))
         plan.loss = floor(mantissa * 2**RATE_BITS) * Fraction(2) ** (exponent - RATE_BITS)
 
@@ -1806,8 +1998,11 @@ KINDS = {
 
 
 def release_file(record, path):
-    """The lines of a release's file: on its certificate, which is of the plan that it states, and
-    on the labels beside it."""
+    """Yield the lines of a release's file.
+
+    They are on its certificate, which must be of the plan that the file states, and on the labels
+    beside the file.
+    """
     facts, bodies = parse_fields(
         record, {"release": accept_anything, "certificates": accept_anything}
     )
@@ -1819,7 +2014,8 @@ def release_file(record, path):
     same = 0 <= epsilon <= plan.task["epsilon"] and plan.task["delta"] == delta
     need(same, "the terms have a smaller epsilon, or another delta")
     beside = check_labels_file(path, sha256, plan)
-    released = f"release of {time} by {mechanism!r}, stated ({write_upper_bound(epsilon)}, {write_upper_bound(delta)})-DP"
+    cost = f"({write_upper_bound(epsilon)}, {write_upper_bound(delta)})"
+    released = f"release of {time} by {mechanism!r}, stated {cost}-DP"
     word, line = check_claim(released, body, plan, (epsilon, delta))
     yield word, line
     if word == "holds" or body.get("kind") == "none":
@@ -1827,7 +2023,7 @@ def release_file(record, path):
 
 
 def check_labels_file(path, sha256, plan):
-    """The line on the labels beside a release's file, which are as many as its plan has."""
+    """Return the line on the labels beside a release's file, as many as its plan has."""
     try:
         with open(os.path.join(os.path.dirname(path), "labels.csv"), "rb") as file:
             content = file.read(LARGEST_LABELS + 1)
@@ -1835,8 +2031,8 @@ def check_labels_file(path, sha256, plan):
         return "unchecked", "labels.csv: is not beside this file"
     if len(content) > LARGEST_LABELS:
         return "unchecked", f"labels.csv: has more than {LARGEST_LABELS} bytes"
-    found = hashlib.sha256(content).hexdigest()
-    need(found == sha256, "labels.csv: is another file than the one that was charged")
+    digest = hashlib.sha256(content).hexdigest()
+    need(digest == sha256, "labels.csv: is another file than the one that was charged")
     number, of_session = rows_of_labels(content, plan.C)
     text = f"labels.csv: has {number} labels, and the plan {plan.labels}"
     need(number <= plan.labels, text)
@@ -1845,25 +2041,25 @@ def check_labels_file(path, sha256, plan):
 
 
 def rows_of_labels(content, classes):
-    """How many labels a table has, each of a query of its own; and whether it is of batches."""
+    """Return how many labels a table has, one a query, and whether it has batches."""
     try:
         header, *rows = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True)
     except (UnicodeDecodeError, csv.Error, ValueError):
         raise ValueError("labels.csv: is no table of labels") from None
     known = [name for name in COLUMNS if name in header]
-    right = header == known and "query" in known and "label" in known
-    need(right, f"labels.csv: must have the columns {', '.join(COLUMNS)}, or some of them")
-    asked, names = set(), {}
+    valid = header == known and "query" in known and "label" in known
+    need(valid, f"labels.csv: must have the columns {', '.join(COLUMNS)}, or some of them")
+    queries, names = set(), {}
     for line, cells in enumerate(rows, start=2):
         need(len(cells) == len(header), f"labels.csv: line {line} has {len(cells)} cells")
         row = dict(zip(header, cells, strict=True))
-        right = all(re.fullmatch(r"\d{1,9}", row[name], re.ASCII) for name in ("query", "label"))
-        need(right, f"labels.csv: line {line} has no label")
-        asked.add((row.get("batch"), int(row["query"])))
+        valid = all(re.fullmatch(r"\d{1,9}", row[name], re.ASCII) for name in ("query", "label"))
+        need(valid, f"labels.csv: line {line} has no label")
+        queries.add((row.get("batch"), int(row["query"])))
         name = row.get("class_name")
         same = names.setdefault(int(row["label"]), name) == name
         need(same, f"labels.csv: line {line} calls a class by another name")
-    need(len(asked) == len(rows), "labels.csv: a query has two labels")
+    need(len(queries) == len(rows), "labels.csv: a query has two labels")
     different = "class_name" not in header or len(set(names.values())) == len(names)
     need(different, "labels.csv: two classes have one name")
     first = min(1, *names) if names else 0  # classes count from 0 or from 1
@@ -1872,13 +2068,17 @@ def rows_of_labels(content, classes):
 
 
 def check_claim(claimed, body, plan, claim):
-    """The line on a certificate of a plan.
+    """Return the line on a certificate of a plan.
 
-    claimed: the claim in words. claim: its epsilon and delta.
+    Args:
+        claimed: the claim in words.
+        body: the certificate.
+        plan: of the release.
+        claim: epsilon and delta of the claim.
     """
     epsilon, delta = claim
     try:
-        if body.get("kind") != "none":  # which is there to say why there is none
+        if body.get("kind") != "none":  # that kind only says why there is no certificate
             try:
                 check_against_plan(body, plan)
                 times = number(body["m"]) if body["kind"] == "gamma_privacy" else 1
@@ -1892,25 +2092,25 @@ def check_claim(claimed, body, plan, claim):
 
 
 def check_against_plan(body, plan):
-    """A certificate is of the noise, the votes, the classes and the labels that a plan has."""
+    """Check that a certificate has the noise, votes, classes and labels of a plan."""
     need(plan.task["reach"] == 1, "the plan protects several ballots, and the certificate one")
     law, theorem = body.get("law"), body["theorem"]
     name = None if law is None else law["name"]
     known = (body["kind"], theorem) in THEOREMS and (theorem, name) in plan.proofs
     need(known, f"{plan.name} is not proven so")
-    noise, (labels, asked) = plan.noise, plan.charged_counts
+    noise, (labels, thresholds) = plan.noise, plan.charged_counts
     if plan.name in PRIVATE:
         check_teachers(body, law, plan)
         return
     if law is not None:
-        told = body["labels"] if theorem == "loss_distribution" else 1
+        certified = body["labels"] if theorem == "loss_distribution" else 1
         if theorem == "adaptive_labels":
-            told = sum(row["times"] * row["labels"] for row in body["blocks"])
-        need(told == labels, "the certificate is of another number of labels")
+            certified = sum(row["times"] * row["labels"] for row in body["blocks"])
+        need(certified == labels, "the certificate is of another number of labels")
         check_noise(law, plan)
     expected = []
-    if asked:
-        expected.append((asked, noise["sigma1"]))
+    if thresholds:
+        expected.append((thresholds, noise["sigma1"]))
     if law is None:
         expected.append((2 * labels, noise["sigma2"] if plan.silent else noise["sigma"]))
     if theorem == "discrete_counts" and len({scale for _, scale in expected}) == 1:
@@ -1920,8 +2120,11 @@ def check_against_plan(body, plan):
 
 
 def check_teachers(body, law, plan):
-    """A certificate is of as many teachers as answer, or of gamma, and none costs less than one
-    does in the plan."""
+    """Check a certificate's teachers against a plan.
+
+    It must be of as many teachers as answer, or of gamma, and each must cost at least what one
+    costs in the plan.
+    """
     if law is None:
         need(body["K"] == plan.K, "the certificate is of other teachers")
         need(number(body["m"]) == plan.noise["m"] and plan.labels == 1, "gamma is another one")
@@ -1937,7 +2140,7 @@ def check_teachers(body, law, plan):
 
 
 def check_noise(law, plan):
-    """A law has the plan's votes, classes and noise."""
+    """Check that a law has the plan's votes, classes and noise."""
     noise = plan.noise
     if law["name"] == "gaussian_maximum":
         scale = noise["sigma2"] if plan.silent else noise["sigma"]
@@ -1946,28 +2149,30 @@ def check_noise(law, plan):
         need(same and law["lattice"] == "fine", "the certificate is of other noise")
     elif law["name"] == "bounded_range":
         need(number(law["range"]) == plan.loss, "the certificate is of other labels")
-    elif law["name"] == "response":  # labels of which only the cost is known
+    elif law["name"] == "response":  # only the cost of these labels is known
         cost = number(law["epsilon"]), number(law["delta"])
         need(cost == (plan.loss, plan.leak), "the certificate is of other labels")
     else:
         need(len(law["rows"]) == plan.K + 1 and plan.C == 2, "the coins are of others")
-        apart = number(law["apart"]) if "apart" in law else Fraction(0)
-        chances = minority_probability_bounds(plan)
+        distance = number(law["apart"]) if "apart" in law else Fraction(0)
+        bounds = minority_probability_bounds(plan)
         for ones, (label, p) in enumerate(law["rows"]):
             lead, p = abs(2 * ones - plan.K), number(p)
-            low, high = chances[lead]
-            right = low <= p <= high and (lead == 0 or label == (2 * ones < plan.K))
-            need(right, "a coin is not that of the plan's noise")
-        if plan.silent:  # whose labels are drawn on a lattice, near their coins
+            low, high = bounds[lead]
+            valid = low <= p <= high and (lead == 0 or label == (2 * ones < plan.K))
+            need(valid, "a coin is not that of the plan's noise")
+        if plan.silent:  # then labels are drawn on a lattice, near their coins
             need(
-                apart >= coin_total_variation(law["rows"], plan.coin[1]),
+                distance >= coin_total_variation(law["rows"], plan.coin[1]),
                 "labels may be further from coins",
             )
 
 
 def coin_total_variation(rows, sigma):
-    """How far a label with Gaussian noise on the fine lattice is at most from its coin in total
-    variation."""
+    """Return a bound on the total-variation distance of a label from its coin.
+
+    The label has Gaussian noise on the fine lattice.
+    """
     off, K = Fraction(0), len(rows) - 1
     for ones, (_, p) in enumerate(rows):
         low, high = minority_probability("gaussian", abs(2 * ones - K) / sigma)
@@ -1976,14 +2181,15 @@ def coin_total_variation(rows, sigma):
 
 
 def minority_probability_bounds(plan):
-    """Bounds on the chance of the label with fewer votes, by how many they are fewer.
+    """Return bounds on the probability of the label with fewer votes, by the votes it lacks.
 
-    It may be off by a share ROUNDED of itself: of a ladder's, of what it would be without the leak,
-    as digits are lost where that is taken off. And by TINY, below which rungs may stay level.
+    The stated probability may be off by a share ROUNDED of itself; for a ladder, of what it would
+    be without the leak, as digits are lost where that is subtracted. It may also be off by TINY,
+    below which rungs may stay level.
     """
     K = plan.K
     steps.take(300 * K)
-    leads, chances = range(K % 2, K + 1, 2), {}
+    leads, probabilities = range(K % 2, K + 1, 2), {}
     if plan.name == "ladder":
         bounds = [(p, p) for p in rungs(K, plan.loss, plan.leak)]
         sizes = rungs(K, plan.loss, 0)
@@ -1993,12 +2199,12 @@ def minority_probability_bounds(plan):
         sizes = [high for _, high in bounds]
     for lead, (low, high), size in zip(leads, bounds, sizes, strict=True):
         off = size * ROUNDED + TINY
-        chances[lead] = low - off, high + off
-    return chances
+        probabilities[lead] = low - off, high + off
+    return probabilities
 
 
 def rungs(K, loss, leak):
-    """A ladder's chances of the label with fewer votes, from a tie or a lead of one vote on."""
+    """Yield a ladder's probabilities of the label with fewer votes, from the smallest lead on."""
     below, above = exp(-loss)
     fall = (below + above) / 2
     p = Fraction(1, 2) if K % 2 == 0 else (1 - leak) * fall / (1 + fall)
@@ -2008,21 +2214,21 @@ def rungs(K, loss, leak):
 
 
 def parse_json(text):
-    """What a text of JSON says."""
+    """Return what a text of JSON holds."""
     hooks = {"parse_int": integer, "parse_constant": reject_non_number}
     return json.loads(text, object_pairs_hook=reject_duplicate_keys, **hooks)
 
 
 # ---- Files ---------------------------------------------------------------------------------------
 def reject_duplicate_keys(pairs):
-    """An object of JSON, none of whose names stands twice."""
+    """Return an object of JSON; fail if a name stands twice in it."""
     record = dict(pairs)
     need(len(record) == len(pairs), "a name stands twice in one object")
     return record
 
 
 def integer(text):
-    """An integer of JSON; Python itself refuses very long ones, in other words."""
+    """Return an integer of JSON; Python itself refuses very long ones, in other words."""
     require_decidable(
         len(text) <= MOST_DIGITS + 1, f"an integer has more than {MOST_DIGITS} digits"
     )
@@ -2030,12 +2236,12 @@ def integer(text):
 
 
 def reject_non_number(text):
-    """NaN and the infinities, which Python's reader of JSON would take."""
+    """Refuse NaN and the infinities, which Python's reader of JSON would accept."""
     raise NotImplementedError(f"{text} is no number of JSON")
 
 
 def read(path):
-    """What a file holds; NotImplementedError where it is no JSON."""
+    """Return what a file holds; raise NotImplementedError if it is no JSON."""
     with open(path, "rb") as file:
         content = file.read(LARGEST_FILE + 1)
     require_decidable(len(content) <= LARGEST_FILE, f"has more than {LARGEST_FILE} bytes")
@@ -2047,7 +2253,7 @@ def read(path):
 
 
 def check_file_contents(path):
-    """The verdict on each certificate of a file, and the line that says on what."""
+    """Yield the verdict on each certificate of a file, and the line on what it is about."""
     record = read(path)
     need(type(record) is dict, "holds no object")
     if "kind" in record:
@@ -2061,7 +2267,7 @@ def check_file_contents(path):
 
 
 def verdicts(path):
-    """The lines of a file, whatever it holds."""
+    """Yield the verdicts and lines of a file, whatever it holds."""
     try:
         yield from check_file_contents(path)
     except (NotImplementedError, OSError, MemoryError, RecursionError) as reason:
