@@ -55,7 +55,7 @@ def compare_noise_laws(
             if not mechanism.guarantee.hides_votes or mechanism.refusal(wanted):
                 continue
             parameters = mechanism.calibrate(wanted)
-            outcome = mechanism.law.distribution(counts, parameters, wanted.secure)
+            outcome = mechanism.law.distribution(counts, parameters, secure=wanted.secure)
             if outcome.sum() < 1 - 1e-6:  # not every query is answered
                 continue
             rows.append(

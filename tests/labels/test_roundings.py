@@ -101,7 +101,7 @@ def test_secure_labels_behind_a_threshold_err_by_no_more_than_is_said(name):
     chances = mechanism.law.outcome_distribution(histograms, noise, secure=True)
     said = mechanism.law.numerical_error(3, 2, noise, secure=True)
     assert said["relative_error"] < 1e-11
-    leads = mechanism.law.consensus(histograms, noise, True)
+    leads = mechanism.law.consensus(histograms, noise, secure=True)
     with mpmath.workdps(30):
         first, second = lattice(mpmath.mpf(1.5)), lattice(mpmath.mpf(1.25))
         for row, (a, b), lead in zip(chances.tolist(), histograms.tolist(), leads, strict=True):

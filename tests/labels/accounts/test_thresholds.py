@@ -75,7 +75,7 @@ def test_no_adaptive_choice_of_queries_costs_more_than_the_budget(queries, answe
     """Every strategy: the next pair of histograms depends on all that was released before."""
     task = Task(Ensemble(3, 2), Budget(1.0, 1e-3), Wanted(answers, queries), secure=secure)
     parameters = MECHANISM.calibrate(task, share=share, threshold=0.8)
-    rows = MECHANISM.law.outcome_distribution(both_counts(3), parameters, secure)
+    rows = MECHANISM.law.outcome_distribution(both_counts(3), parameters, secure=secure)
     most = dearest(rows)
     assert most(queries, answers, 1.0, task.budget.epsilon) <= task.budget.delta
     assert most(queries, answers, 1.0, 0.1) > task.budget.delta

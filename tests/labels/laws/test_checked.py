@@ -113,20 +113,20 @@ def test_no_adaptive_choice_of_queries_costs_more_than_the_caps(sigma1, sigma2, 
 
 def test_the_plurality_is_the_largest_count_whatever_the_noise():
     for secure in (False, True):
-        assert plurality_votes(COUNTS, NOISE, secure).tolist() == [6, 4, 7]
+        assert plurality_votes(COUNTS, NOISE, secure=secure).tolist() == [6, 4, 7]
 
 
 def test_a_student_expects_the_same_of_every_query():
     """2.1 votes for 0 and 4.9 for 1, or 2 and 5 where noise is whole."""
-    np.testing.assert_allclose(student_disagreement(COUNTS, NOISE, False), [3.9, 0.9, 2.1])
-    whole = student_disagreement(COUNTS, NOISE, True)
+    np.testing.assert_allclose(student_disagreement(COUNTS, NOISE, secure=False), [3.9, 0.9, 2.1])
+    whole = student_disagreement(COUNTS, NOISE, secure=True)
     assert whole.dtype == np.int64
     assert whole.tolist() == [4, 1, 2]
 
 
 def test_a_students_score_is_of_two_classes():
     with pytest.raises(ValueError, match=r"^counts of 3 classes: a student's score is of two$"):
-        student_disagreement(np.array([[3, 2, 2]]), NOISE, False)
+        student_disagreement(np.array([[3, 2, 2]]), NOISE, secure=False)
 
 
 @pytest.mark.parametrize("labels", [7, 10, 11])

@@ -26,8 +26,8 @@ def test_what_is_right_is_an_entry_of_the_distribution(name, secure, n_classes):
     drawn = np.random.default_rng(4)
     counts = drawn.multinomial(30, np.full(n_classes, 1 / n_classes), size=40)
     labels = drawn.integers(0, n_classes, 40)
-    table = mechanism.law.distribution(counts, parameters, secure)
-    right = mechanism.law.probability_correct(counts, labels, parameters, secure)
+    table = mechanism.law.distribution(counts, parameters, secure=secure)
+    right = mechanism.law.probability_correct(counts, labels, parameters, secure=secure)
     np.testing.assert_allclose(right, table[np.arange(40), labels], rtol=1e-13)
     wanted = (table.sum() / 2, table[np.arange(40), labels].sum() / 2)  # 20 labels, 40 queries
     secured = replace(task, secure=secure)

@@ -129,8 +129,8 @@ class HistogramLabel(EnumeratedLabel):
         else:
             self.inputs = enumerate_histograms(n_teachers, n_classes)
             self.pairs = neighbour_pairs(self.inputs, group_size)
-        self.matrix = law.outcome_distribution(self.inputs, parameters, secure)
-        self.errors = law.numerical_error(n_teachers, n_classes, parameters, secure)
+        self.matrix = law.outcome_distribution(self.inputs, parameters, secure=secure)
+        self.errors = law.numerical_error(n_teachers, n_classes, parameters, secure=secure)
 
     def label_pairs(self) -> NeighbourPairs:
         first, second = self.pairs.T

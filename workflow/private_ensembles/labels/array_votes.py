@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -39,7 +41,8 @@ def votes_from_arrays(
     rows = _require_rows(counts)
     sums = rows.sum(axis=1)
     if absent:
-        checks.check_integer(teachers=teachers, at_least=2, at_most=MOST_TEACHERS)
+        stated: dict[str, Any] = {"teachers": teachers}  # None is refused, too
+        checks.check_integer(at_least=2, at_most=MOST_TEACHERS, **stated)
         if (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
         return _votes(rows, most_ones, teachers=teachers, absent=True)

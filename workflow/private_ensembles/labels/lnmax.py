@@ -16,7 +16,7 @@ from private_ensembles.base.rounding import Ball, log_sum, round_float_up
 from private_ensembles.labels.lnmax_quadrature import check_scale
 
 BOUNDS = ("tight", "paper")
-# These are errors of `lnmax_matrix`: an exponent's rounding weighs as much as its size, below 750.
+# `lnmax_matrix` has these errors: an exponent's rounding weighs as much as its size, below 750.
 RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
 
 
@@ -48,8 +48,8 @@ def lnmax_independent_rdp(
     if bounds == "paper":
         return np.minimum(round_float_up(0.5 * eps**2 * orders, 3), eps)
     response = randomised_response_rdp(eps, orders)
-    # The cost is twice ln(lambda e^(less / scale) + less e^(-lambda / scale)) - ln(2 lambda - 1). It
-    # is computed by logarithms or, for small exponents, as 1 plus what exponentials exceed 1 by.
+    # The cost is twice ln(lambda e^(less / scale) + less e^(-lambda / scale)) - ln(2 lambda - 1).
+    # It is computed by logarithms or, for small exponents, as 1 plus what exponentials exceed 1 by.
     rate, less, divisor = 1 / Ball(scale), Ball(orders) - 1, Ball(2 * orders) - 1
     large = log_sum((orders / divisor).log() + rate * less, (less / divisor).log() - rate * orders)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,11 +1,13 @@
-"""The profile of a consensus, from votes on data whose labels are known and that are public.
+"""The profile of a consensus, from votes on public data with known labels.
 
-A plan rests on a stated profile (`synthetic.ConsensusProfile`). Whoever has votes of such an
-ensemble on a public validation set need not guess it. Votes that are private must not be used: the
-plan would reveal something about them.
+A plan rests on a stated profile (`profile.ConsensusProfile`). Whoever has votes of such an ensemble
+on a public validation set need not guess it. Votes that are private must not be used: the plan
+would reveal something about them.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +19,10 @@ from private_ensembles.labels.profile import ConsensusProfile
 
 # With fewer labelled queries the five numbers of the mixture say next to nothing.
 MIN_LABELLED_QUERIES = 20
-# A Beta distribution by its mean and a + b; shares of easy queries; confusion.
+# The search stays within these ranges: a Beta distribution's mean and a + b, the share of easy
+# queries, and the confusion.
 _MEAN, _SIZE, _SHARE, _CONFUSION = (0.005, 0.995), (0.2, 2000.0), (0.01, 0.99), (0.01, 1000.0)
-# Starts of the search: share of easy queries, and mean and a + b of easy and of hard ones.
+# The search starts here: share of easy queries, and mean and a + b of easy and of hard ones.
 _STARTS = (
     (0.7, 0.9, 20.0, 0.5, 4.0),
     (0.5, 0.8, 5.0, 0.3, 5.0),
@@ -33,26 +36,30 @@ def fit_profile(
 ) -> ConsensusProfile:
     """Return the profile under which these votes are likeliest (maximum likelihood).
 
-    counts: integers (queries, classes), each row adding up to the same number of teachers, two at
-    least; labels: (queries,), the true classes, -1 where they are unknown; such queries are left
-    out. The number of teachers may be another than that of the ensemble to be planned, for the
-    profile says what share of them is right. teachers: how many there are, if ballots are absent;
-    rows then add up to at most so many, and the profile has the share that is missing.
-
-    Given its true class, a query's votes have two independent parts. The number of right votes is
+    Given its true class, a query's votes have two independent parts. The number of correct votes is
     beta-binomial, with Beta(easy) or Beta(hard); its five numbers are searched for together. The
     wrong votes are Dirichlet-multinomial with one number, `confusion`; two classes say nothing of
     it, and it is 1. `easy` is the distribution of the larger mean. Numbers are rounded to four
     significant digits, so that whoever states them as printed has the same plan.
 
+    Args:
+        counts: (queries, classes) int, each row adding up to the same number of teachers, two at
+            least. It may be another number than that of the ensemble to be planned, for the profile
+            says what share of the teachers is right.
+        labels: (queries,) int, the true classes, -1 where they are unknown; such queries are left
+            out.
+        teachers: How many teachers there are, if ballots are absent; rows then add up to at most so
+            many, and the profile has the share that is missing.
+
+    Raises:
+        ValueError: In one line, for another shape, and for fewer than 20 labelled queries.
+
     >>> from private_ensembles.labels.profile import synthetic_counts
     >>> stated = ConsensusProfile(4, easy_share=0.7, easy=(20, 2), hard=(2, 2), confusion=1)
     >>> counts, labels = synthetic_counts(stated, 100, 3000, np.random.default_rng(0))
-    >>> found = fit_profile(counts, labels)
-    >>> round(found.easy_share, 1), [round(value) for value in found.hard]
+    >>> profile = fit_profile(counts, labels)
+    >>> round(profile.easy_share, 1), [round(value) for value in profile.hard]
     (0.7, [2, 2])
-
-    Raises ValueError, one line, for another shape, and for fewer than 20 labelled queries.
     """
     counts, labels = np.asarray(counts), np.asarray(labels)
     if counts.ndim != 2 or counts.shape[1] < 2 or labels.shape != counts.shape[:1]:
@@ -66,42 +73,49 @@ def fit_profile(
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
     elif not len(counts) or (cast != cast[0]).any() or cast[0] < 2:
         raise ValueError("counts: every row must add up to the same number of teachers, 2 at least")
-    known = labels >= 0
-    if known.sum() < MIN_LABELLED_QUERIES:
+    labelled = labels >= 0
+    if labelled.sum() < MIN_LABELLED_QUERIES:
         raise ValueError(
-            f"labels: {known.sum()} queries have a known one: must be at least {MIN_LABELLED_QUERIES}"
+            f"labels: {labelled.sum()} queries have a known one: must be at least "
+            f"{MIN_LABELLED_QUERIES}"
         )
-    counts, labels = counts[known].astype(np.int64), labels[known]
+    counts, labels = counts[labelled].astype(np.int64), labels[labelled]
     rows = np.arange(len(counts))
-    right = counts[rows, labels]
-    share, easy, hard = _fit_mixture(right, cast[known])
+    mixture = _fit_mixture(counts[rows, labels], cast[labelled])
     wrong = counts.copy()
     wrong[rows, labels] = -1
     wrong = wrong[wrong >= 0].reshape(len(counts), -1)
     confusion = 1.0 if wrong.shape[1] == 1 else _fit_confusion(wrong)
-    numbers = [_round_to_four_digits(value) for value in (*easy, *hard)]
     missing = 0.0 if teachers is None else 1 - float(cast.mean()) / teachers
     return ConsensusProfile(
         counts.shape[1],
-        _round_to_four_digits(share),
-        tuple(numbers[:2]),
-        tuple(numbers[2:]),
+        _round_to_four_digits(mixture.easy_share),
+        (_round_to_four_digits(mixture.easy[0]), _round_to_four_digits(mixture.easy[1])),
+        (_round_to_four_digits(mixture.hard[0]), _round_to_four_digits(mixture.hard[1])),
         _round_to_four_digits(confusion),
         absent_share=_round_to_four_digits(missing),
     )
 
 
-def _fit_mixture(
-    right: NDArray, cast: NDArray
-) -> tuple[float, tuple[float, float], tuple[float, float]]:
-    """Return the share of easy queries and both Beta distributions.
+class _Mixture(NamedTuple):
+    """The share of easy queries, and the Beta distributions of easy and of hard ones."""
 
-    right, cast: votes of each query.
+    easy_share: float
+    easy: tuple[float, float]
+    hard: tuple[float, float]
+
+
+def _fit_mixture(correct: NDArray[np.int64], cast: NDArray[np.int64]) -> _Mixture:
+    """Return the mixture of easy and hard queries under which the correct votes are likeliest.
+
+    Args:
+        correct: (queries,) correct votes.
+        cast: (queries,) votes that are not absent.
     """
-    (teachers, right), weights = np.unique([cast, right], axis=1, return_counts=True)
+    (teachers, correct), weights = np.unique([cast, correct], axis=1, return_counts=True)
 
     def beta_log_likelihood(a: float, b: float) -> NDArray:
-        return betaln(right + a, teachers - right + b) - betaln(a, b)
+        return betaln(correct + a, teachers - correct + b) - betaln(a, b)
 
     def loss(x: NDArray) -> float:
         share, easy, hard = _mixture_parameters(x)
@@ -111,8 +125,8 @@ def _fit_mixture(
         )
         return -float(weights @ logs) / weights.sum()
 
-    ends = [_SHARE, _MEAN, _SIZE, _MEAN, _SIZE]
-    bounds = [tuple(_unconstrain(at, end)) for at, end in enumerate(ends)]
+    ranges = [_SHARE, _MEAN, _SIZE, _MEAN, _SIZE]
+    bounds = [tuple(_unconstrain(index, limits)) for index, limits in enumerate(ranges)]
     best = min(
         (
             minimize(loss, _unconstrain_start(start), method="L-BFGS-B", bounds=bounds, tol=1e-10)
@@ -123,7 +137,7 @@ def _fit_mixture(
     share, easy, hard = _mixture_parameters(best.x)
     if easy[0] / sum(easy) < hard[0] / sum(hard):
         share, easy, hard = 1 - share, hard, easy
-    return share, easy, hard
+    return _Mixture(share, easy, hard)
 
 
 def _unconstrain(index: int, values: ArrayLike) -> NDArray:
@@ -132,13 +146,16 @@ def _unconstrain(index: int, values: ArrayLike) -> NDArray:
 
 
 def _unconstrain_start(start: tuple[float, ...]) -> NDArray:
-    return np.array([float(_unconstrain(at, value)) for at, value in enumerate(start)])
+    return np.array([float(_unconstrain(index, value)) for index, value in enumerate(start)])
 
 
-def _mixture_parameters(x: NDArray) -> tuple[float, tuple[float, float], tuple[float, float]]:
+def _mixture_parameters(x: NDArray[np.float64]) -> _Mixture:
     share, means, sizes = expit(x[0]), expit(x[[1, 3]]), np.exp(x[[2, 4]])
-    easy, hard = ((mean * size, (1 - mean) * size) for mean, size in zip(means, sizes, strict=True))
-    return float(share), tuple(map(float, easy)), tuple(map(float, hard))
+    easy, hard = (
+        (float(mean * size), float((1 - mean) * size))
+        for mean, size in zip(means, sizes, strict=True)
+    )
+    return _Mixture(float(share), easy, hard)
 
 
 def _fit_confusion(wrong: NDArray) -> float:

@@ -1,19 +1,21 @@
 """The list of mechanisms: what each is called, how it looks, which law has which account.
 
-Facts only: laws and accounts are named here, and load when `mechanism.load_mechanism` puts them together. All
-tables, figures and pages take a mechanism's name, order and look from here. To add one:
-docs/add-a-mechanism.md.
+Facts only: laws and accounts are named here, and load when `mechanism.load_mechanism` puts them
+together. All tables, figures and pages take a mechanism's name, order and look from here. To add
+one: docs/add-a-mechanism.md.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 ADJACENCIES = frozenset({"add_remove", "replace_one"})
-# Of one family, from the loosest analysis to the tightest.
+# Analyses of one family's noise, from the loosest to the tightest.
 ANALYSES = ("paper", "analytic", "label")
-# How many labels of two classes, and of more, are proven if noise is secure: all that the law's own
-# exact sampler draws; one coin, audited as it is; coins of the table that the account is of, and
-# for more classes the law's own exact sampler, or a lattice so fine that the account grants its
-# distance from continuous noise; none.
+# How many labels of two classes, and of more, are proven if noise is secure. ALL: whatever the
+# law's own exact sampler draws. ONE_COIN: one exact coin, audited as it is. COINS_OR_EXACT and
+# COINS_OR_FINE: coins of the table that the account is of; for more classes the law's own exact
+# sampler, or a lattice so fine that the account pays for its total-variation distance from
+# continuous noise.
 ALL, ONE_COIN, NONE = (10**9, 10**9), (1, 0), (0, 0)
 COINS_OR_EXACT, COINS_OR_FINE = (10_000, 10**9), (10_000, 10_000)
 
@@ -22,8 +24,10 @@ COINS_OR_EXACT, COINS_OR_FINE = (10_000, 10**9), (10_000, 10_000)
 class Origin:
     """Where a mechanism is from, and where its claim is proven.
 
-    paper: by which tables and figures group it. source: the paper's section. proof: page#anchor in
-    docs.
+    Attributes:
+        paper: By which tables and figures group it.
+        source: The paper's section.
+        proof: page#anchor in docs.
     """
 
     paper: str
@@ -33,17 +37,19 @@ class Origin:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a mechanism's claim covers.
+    """What a mechanism's privacy claim covers.
 
-    secure: how many labels of two classes, and of more, are proven if noise is secure.
-    teachers: whose votes, "plain" or "private".
-    privacy_models, adjacencies: for which it can be stated; elsewhere: what another privacy model
-    is told.
-    holds: whether the claim is true, so that labels may leave the workflow.
-    data_dependent: the published cost is itself a function of the votes.
-    hides_votes: the privacy comes from noise on the votes, whose histograms can be audited, and not
-    from the teachers.
-    costs_once: any number of labels costs the same.
+    Attributes:
+        secure: How many labels of two classes, and of more, are proven if noise is secure.
+        teachers: Whose votes, "plain" or "private".
+        privacy_models: For which it can be stated.
+        adjacencies: For which it can be stated.
+        other_model_refusal: What a task of another privacy model is told; "": a general refusal.
+        holds: Whether the claim is true, so that labels may leave the workflow.
+        data_dependent: Whether the published cost is itself a function of the votes.
+        hides_votes: Whether the privacy comes from noise on the votes, whose histograms can be
+            audited, and not from the teachers.
+        costs_once: Whether any number of labels costs the same.
     """
 
     secure: tuple[int, int]
@@ -61,9 +67,12 @@ class Guarantee:
 class Offer:
     """How a mechanism is offered for labels within a budget.
 
-    family, analysis: mechanisms that differ only in how their noise is found share a family.
-    scale_of: the law by whose name `noise_scale` finds its noise.
-    plain: it stands before others that give hardly more right labels (`labels.planner.ranking`).
+    Attributes:
+        family: Mechanisms that differ only in how their noise is found share a family.
+        analysis: How the noise is found, one of `ANALYSES`.
+        scale_law: The name under which `noise_scale` finds its noise.
+        plain: Whether it stands before others that give hardly more correct labels
+            (`labels.planner.ranking`).
     """
 
     family: str = ""
@@ -76,9 +85,16 @@ class Offer:
 class Entry:
     """A mechanism's facts.
 
-    label, look: its name, and its colour, mark and dash, in every table, page and figure.
-    law, account, check: the object that is one, by its path in the package; no check: no threshold.
-    offer: None if its noise cannot be found for a budget.
+    Attributes:
+        name: Its name in files, settings and options.
+        label: Its name in every table, page and figure.
+        plot_style: Its colour, mark and dash in figures.
+        law: The law, by its path in the package.
+        account: The account, by its path in the package.
+        origin: Where it is from.
+        guarantee: What its claim covers.
+        offer: None if its noise cannot be found for a budget.
+        check: What a threshold looks at, by its path in the package; "": there is no threshold.
     """
 
     name: str
@@ -93,7 +109,7 @@ class Entry:
 
     @property
     def family(self) -> str:
-        """Return the name of its family; its own if it has none."""
+        """The name of its family; its own if it has none."""
         return self.offer.family if self.offer and self.offer.family else self.name
 
     def require_coverage(self, privacy_model: str, adjacency: str) -> None:
@@ -113,7 +129,7 @@ _CONFIDENT = "Confident-GNMax"
 _NOISY_COUNTS = "method.md#gaussian-noise-on-the-counts"
 _CLASS_BY_COUNT = "method.md#choosing-a-class-by-its-count"
 _BOTH = frozenset({"shared_data", "disjoint_shards"})
-_PRIVATE = {"secure": ALL, "teachers": "private", "hides_votes": False}
+_private_guarantee = partial(Guarantee, secure=ALL, teachers="private", hides_votes=False)
 
 ENTRIES = (
     Entry(
@@ -178,7 +194,7 @@ ENTRIES = (
         "darrm_sub", "DaRRM, γ by subsampling", ("vermilion", "s", "--"),
         "papers.darrm.law.SUBSAMPLED", "papers.darrm.accounts.subsampled",
         Origin("DaRRM", "DaRRM Lemma 3.1", "method.md#private-teachers"),
-        Guarantee(privacy_models=_BOTH, **_PRIVATE),
+        _private_guarantee(privacy_models=_BOTH),
         Offer(),
     ),
     Entry(
@@ -186,7 +202,7 @@ ENTRIES = (
         "papers.darrm.law.OPTIMISED", "papers.darrm.accounts.optimised",
         Origin("DaRRM", "DaRRM section 5, with the exact objective and a certificate",
                "method.md#2-three-corners-suffice-for-monotone-γ-three_corner_worst_case"),
-        Guarantee(privacy_models=_BOTH, **_PRIVATE),
+        _private_guarantee(privacy_models=_BOTH),
         Offer(),
     ),
     Entry(
@@ -194,7 +210,7 @@ ENTRIES = (
         "papers.darrm.majority.LAW", "papers.darrm.accounts.one_teacher",
         Origin("DaRRM", "parallel composition and post-processing; the row that DaRRM lacks",
                "method.md#private-teachers"),
-        Guarantee(costs_once=True, **_PRIVATE),
+        _private_guarantee(costs_once=True),
         Offer(plain=True),
     ),
     Entry(
@@ -203,12 +219,11 @@ ENTRIES = (
         Origin("DaRRM",
                "post-processing of a subset that is drawn once; the row that DaRRM's totals lack",
                "darrm-many-labels.md#what-a-committee-costs"),
-        Guarantee(
+        _private_guarantee(
             costs_once=True,
             privacy_models=frozenset({"shared_data"}),
             other_model_refusal="on disjoint shards all teachers together cost what one does: "
             "majority_private",
-            **_PRIVATE,
         ),
         Offer(plain=True),
     ),
@@ -261,28 +276,32 @@ def entries() -> dict[str, Entry]:
 
 
 def get_entry(name: str) -> Entry:
-    """Return the mechanism of this name; ValueError if there is none.
+    """Return the mechanism of this name.
+
+    Raises:
+        ValueError: If there is none.
 
     >>> get_entry("gnmax").label
     'GNMax, published σ'
     """
-    known = entries()
-    if name not in known:
-        raise ValueError(f"mechanism = {name!r}: must be one of {', '.join(known)}")
-    return known[name]
+    by_name = entries()
+    if name not in by_name:
+        raise ValueError(f"mechanism = {name!r}: must be one of {', '.join(by_name)}")
+    return by_name[name]
 
 
 def offered_mechanisms() -> list[str]:
-    """Return the names of those that are offered for labels within a budget, in their order."""
+    """Return the names of the mechanisms offered for labels within a budget, in their order."""
     return [entry.name for entry in ENTRIES if entry.offer is not None]
 
 
 def analyses_by_law() -> dict[str, dict[str, str]]:
     """Return the mechanisms whose noise has one scale, by law and by the analysis that finds it.
 
-    Those of one law from the loosest to the tightest.
-
     An analysis is named by the account: its own name, or its file's.
+
+    Returns:
+        For each law, the mechanism of each analysis, from the loosest analysis to the tightest.
 
     >>> analyses_by_law()["gnmax"]["label"]
     'gnmax_exact'
@@ -293,25 +312,26 @@ def analyses_by_law() -> dict[str, dict[str, str]]:
             (analysis,) = set(entry.account.split(".")) & set(ANALYSES)
             by_law.setdefault(entry.offer.scale_law, {})[analysis] = entry.name
     return {
-        law: dict(sorted(found.items(), key=lambda item: ANALYSES.index(item[0])))
-        for law, found in by_law.items()
+        law: dict(sorted(names.items(), key=lambda item: ANALYSES.index(item[0])))
+        for law, names in by_law.items()
     }
 
 
 def single_label_mechanisms() -> list[str]:
-    """Return the names of those that have one label of a budget in DaRRM's tables and the ledger.
+    """Return the names of mechanisms with one label of a budget in DaRRM's tables and the ledger.
 
     Confident-GNMax answers none for certain, so it is left to the planner. Families stay together,
     each from the loosest analysis to the tightest.
     """
-    of_budget = [
-        get_entry(name)
-        for name in offered_mechanisms()
-        if not get_entry(name).guarantee.data_dependent
+    offers = [
+        (entry, entry.offer)
+        for entry in ENTRIES
+        if entry.offer is not None and not entry.guarantee.data_dependent
     ]
-    families = [known.family for known in of_budget]
+    families = [entry.family for entry, _ in offers]
 
-    def place(known: Entry) -> tuple[int, int]:
-        return families.index(known.family), ANALYSES.index(known.offer.analysis)
+    def position(pair: tuple[Entry, Offer]) -> tuple[int, int]:
+        entry, offer = pair
+        return families.index(entry.family), ANALYSES.index(offer.analysis)
 
-    return [known.name for known in sorted(of_budget, key=place)]
+    return [entry.name for entry, _ in sorted(offers, key=position)]

@@ -1,6 +1,6 @@
 """What a number in a table rests on, and so who may see it: the values of the column `release`.
 
-Strings alone, for tables and caches; imports nothing.
+The module has strings alone, for tables and caches, and imports nothing.
 """
 
 # Votes carry no noise and are private data, and so is what is computed from them.

@@ -25,7 +25,7 @@ from private_ensembles.base.secure import seed_of
 from private_ensembles.base.streams import generator
 from private_ensembles.labels.noisy_counts import largest_rho, rho_to_epsilon
 
-# A range that costs more than this is found by its bound alone.
+# Above this epsilon, a range is charged by its closed bound alone.
 _MOST_GUESSED = 2.0 * limits.MOST_EPSILON
 
 
@@ -39,27 +39,37 @@ def score_epsilon(range: float, draws: int, delta: float) -> Bounds:
     Each draw takes class j with a probability in proportion to e^(s_j). The scores may be chosen
     after all draws before; what is public needs no budget.
 
-    range: by how much the scores' change between neighbours, d_j = s'_j - s_j, may differ between
-    two classes at most: max d_j - min d_j, in (0, 600]. That is for the scores as they stand in the
-    exponent. If B references give logits that are clipped to within C of public ones, and
-    e^(their mean / temperature) is drawn from, it is 2 C / (B temperature) for a reference that is
-    left out (its place filled with the public logits), and 4 C / (B temperature) for one that is
-    replaced. A moved vote in the exponential mechanism of that rate has 2 rate.
-    draws: 1 to 10^8. delta: in [1e-100, 1).
+    Args:
+        range: By how much the scores' change between neighbours, d_j = s'_j - s_j, may differ
+            between two classes at most: max d_j - min d_j, in (0, 600]. That is for the scores as
+            they stand in the exponent. If B references give logits that are clipped to within C of
+            public ones, and e^(their mean / temperature) is drawn from, it is 2 C / (B temperature)
+            for a reference that is left out (its place filled with the public logits), and 4 C / (B
+            temperature) for one that is replaced. A moved vote in the exponential mechanism of that
+            rate has 2 rate.
+        draws: 1 to 10^8.
+        delta: In [1e-100, 1).
 
-    upper: holds in floating point, whatever the scores, the number of classes and the adversary's
-    choices from draw to draw. lower: what one pair of neighbours reaches that is used again and
-    again, so no account of such draws can be below it. Raises ValueError for a value out of range.
-    Source: docs/tokens.md; the bound on one draw is Dong, Durfee and Rogers' (2020).
+    Returns:
+        The upper bound holds in floating point, whatever the scores, the number of classes and the
+        adversary's choices from draw to draw. The lower one is what one pair of neighbours reaches
+        that is used again and again, so no account of such draws can be below it.
+
+    Raises:
+        ValueError: For a value out of range.
+
+    References:
+        docs/tokens.md. The bound on one draw is Dong, Durfee and Rogers' (2020).
     """
     checks.check_range(0, LARGEST_RANGE, range=range, low_allowed=False)
     _check(draws, delta)
-    each = float(range)
-    known = min(
-        round_multiple_up(each, draws), rho_to_epsilon(_draws_rho(each, draws), delta, "improved")
+    score_range = float(range)
+    closed_bound = min(
+        round_multiple_up(score_range, draws),
+        rho_to_epsilon(_draws_rho(score_range, draws), delta, "improved"),
     )
-    found = epsilon_of_draws(each, int(draws), delta, min(known, _MOST_GUESSED))
-    return Bounds(found.lower, min(found.upper, known))
+    bounds = epsilon_of_draws(score_range, int(draws), delta, min(closed_bound, _MOST_GUESSED))
+    return Bounds(bounds.lower, min(bounds.upper, closed_bound))
 
 
 def score_scale(epsilon: float, draws: int, delta: float) -> float:
@@ -69,11 +79,20 @@ def score_scale(epsilon: float, draws: int, delta: float) -> float:
     >>> round(found, 4), score_epsilon(found, 500, 1e-6).upper <= 3
     (0.0577, True)
 
-    epsilon: 1e-6 to 100. draws, delta: as in :func:`score_epsilon`, of which this is the inverse.
-    Returns the range of the scores' change, as there, rounded down, so that the budget is kept by
-    just this float; it is within 0.1 % of the largest that this account proves. Divide it by the
-    range of your own scores to get the factor they are multiplied with, 1 / temperature. Raises
-    ValueError for a value out of range.
+    Divide it by the range of your own scores to get the factor they are multiplied with, 1 /
+    temperature.
+
+    Args:
+        epsilon: 1e-6 to 100.
+        draws: As in :func:`score_epsilon`, of which this is the inverse.
+        delta: As in :func:`score_epsilon`.
+
+    Returns:
+        The range of the scores' change, as there, rounded down, so that the budget is kept by just
+        this float; it is within 0.1 % of the largest that this account proves.
+
+    Raises:
+        ValueError: For a value out of range.
     """
     limits.check_budget(epsilon, delta)
     _check(draws, delta)
@@ -84,11 +103,11 @@ def score_scale(epsilon: float, draws: int, delta: float) -> float:
             math.sqrt(8 * round_float_down(largest_rho(epsilon, delta, "improved") / draws)), 4
         )
     )
-    known = min(max(pure, by_rho), LARGEST_RANGE)
+    closed_bound = min(max(pure, by_rho), LARGEST_RANGE)
     try:
-        return max(known, largest_range(epsilon, draws, delta, known))
+        return max(closed_bound, largest_range(epsilon, draws, delta, closed_bound))
     except ValueError:  # rounding leaves nothing of such a small delta
-        return known
+        return closed_bound
 
 
 def draw_scores(
@@ -102,13 +121,24 @@ def draw_scores(
     >>> draw_scores(scores, noise="reproducible", seed=3).tolist()
     [1, 2, 1, 1, 1, 2, 1]
 
-    scores: (classes,) for one draw, or (draws, classes); floats of up to 64 bits, each finite or
-    -inf. Their range (:func:`score_epsilon`) is a promise of yours on these very floats. noise:
-    ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal, with `seed`
-    (0 unless given), which must not be released. Returns a number of a class, or int64 (draws,).
-    Each call spends what its draws cost, and nothing keeps a record of it. It takes
-    a few passes over the scores, whatever they are, and one time in a million a bit more. Raises
-    ValueError for a value out of range. Source: docs/tokens.md.
+    Each call spends what its draws cost, and nothing keeps a record of it. It takes a few passes
+    over the scores, whatever they are, and one time in a million a bit more.
+
+    Args:
+        scores: (classes,) for one draw, or (draws, classes); floats of up to 64 bits, each finite
+            or -inf. Their range (:func:`score_epsilon`) is a promise of yours on these very floats.
+        noise: ``secure`` (the system's entropy; then no seed) or ``reproducible``: a rehearsal,
+            which must not be released.
+        seed: Of a rehearsal; 0 unless given.
+
+    Returns:
+        The number of a class, or int64 (draws,).
+
+    Raises:
+        ValueError: For a value out of range.
+
+    References:
+        docs/tokens.md.
     """
     seed = seed_of(noise, seed)
     checks.check_unmasked(scores=scores)
@@ -129,5 +159,5 @@ def _check(draws: int, delta: float) -> None:
 
 
 def _draws_rho(score_range: float, draws: int) -> float:
-    """Zero-concentrated privacy of the draws, rounded up (Cesar and Rogers 2021)."""
+    """Return rho of zCDP of the draws, rounded up (Cesar and Rogers 2021)."""
     return float(round_float_up(draws * score_range**2 / 8, 4))

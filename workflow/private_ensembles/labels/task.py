@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from private_ensembles.base import checks
 from private_ensembles.base.limits import MOST_EPSILON, check_budget, check_size
@@ -14,9 +14,9 @@ if TYPE_CHECKING:  # --help needs the names of things, and no NumPy
     from private_ensembles.accounting.composition import Composition
     from private_ensembles.labels.profile import ConsensusProfile
 
-# What tables call the shards that are stated.
+# Tables call the shards that are stated by these names.
 PRIVACY_MODELS = {"disjoint": "disjoint_shards", "shared": "shared_data"}
-# Of the word for what one record is, so that it stands in a sentence.
+# The word for what one record is has at most so many characters, so that it fits in a sentence.
 LONGEST_UNIT = 100
 
 
@@ -27,8 +27,11 @@ class Budget:
     >>> Budget.coerce((2, 1e-5))
     Budget(epsilon=2, delta=1e-05)
 
-    epsilon >= 0, delta from 0 to 1: who is given a budget says what it allows of them, and raises
-    ValueError for more.
+    Who is given a budget says what it allows of epsilon and delta, and raises ValueError for more.
+
+    Attributes:
+        epsilon: >= 0.
+        delta: From 0 to 1.
     """
 
     epsilon: float
@@ -36,7 +39,11 @@ class Budget:
 
     @classmethod
     def coerce(cls, budget: Budget | Sequence[float]) -> Budget:
-        """Return a budget, for which a pair is taken, too; ValueError for anything else."""
+        """Return a budget, for which a pair is taken, too.
+
+        Raises:
+            ValueError: For anything else.
+        """
         if isinstance(budget, cls):
             return budget
         if not isinstance(budget, Sequence) or isinstance(budget, str) or len(budget) != 2:
@@ -53,23 +60,42 @@ class Ensemble:
     >>> Ensemble(40, ["healthy", "ill"]).classes
     2
 
-    teachers, classes: their numbers, which are public. classes may be given as their names, which
-    then stand in `names`. absent: whether a teacher may say nothing about a query; its vote is then
-    dealt out to the classes (docs/ballots.md). private: what one teacher costs for add_remove, if
-    the teachers are private themselves: a Budget, or (epsilon, delta). Raises ValueError for a
-    value out of range.
+    Args:
+        teachers: The number of teachers, which is public.
+        classes: The number of classes, which is public, or their names, which then stand in
+            `names`.
+        absent: Whether a teacher may say nothing about a query; its vote is then dealt out to the
+            classes (docs/ballots.md).
+        private: What one teacher costs for add_remove, if the teachers are private themselves: a
+            Budget, or (epsilon, delta).
+        names: The classes' names, if `classes` is their number.
+
+    Raises:
+        ValueError: For a value out of range.
     """
 
     teachers: int
-    classes: int | Sequence[str]
+    classes: int
     absent: bool = False
-    private: Budget | tuple[float, float] | None = None
+    private: Budget | None = None
     names: tuple[str, ...] | None = None
+
+    if TYPE_CHECKING:  # what is taken, of which the fields above are made
+
+        def __init__(
+            self,
+            teachers: int,
+            classes: int | Sequence[str],
+            absent: bool = False,
+            private: Budget | tuple[float, float] | None = None,
+            names: tuple[str, ...] | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if isinstance(self.classes, Sequence) and not isinstance(self.classes, str):
-            object.__setattr__(self, "names", tuple(map(str, self.classes)))
-            object.__setattr__(self, "classes", len(self.names))
+            names = tuple(map(str, self.classes))
+            object.__setattr__(self, "names", names)
+            object.__setattr__(self, "classes", len(names))
         checks.check_integer(at_least=1, n_teachers=self.teachers)
         checks.check_integer(at_least=2, n_classes=self.classes)
         check_size(self.teachers, self.classes)
@@ -89,14 +115,19 @@ class Protection:
     >>> Protection.disjoint("patient", reach=2).description
     'one patient, whose data are in 2 shards at most'
 
-    shards: "disjoint" if no record is in the data of two teachers (of each partition, if there are
-    several), "shared" if every teacher may see every record. unit: what is protected, such as
-    "patient"; at most 100 printable characters. reach: how many teachers the unit may reach at
-    most, if shards are disjoint: the shards that one person's records are in, or the records that
-    are to be protected together. adjacency: the neighbouring relation, "replace_one" or
-    "add_remove"; the latter with disjoint shards needs an assignment that moves no other record
-    (`training.data.shards.keyed_hash_shards`). Raises ValueError, in one line, for a value out of
-    range, and for a reach above 1 of shared data, where it is all teachers.
+    Args:
+        shards: "disjoint" if no record is in the data of two teachers (of each partition, if there
+            are several), "shared" if every teacher may see every record.
+        unit: What is protected, such as "patient"; at most 100 printable characters.
+        reach: How many teachers the unit may reach at most, if shards are disjoint: the shards that
+            one person's records are in, or the records that are to be protected together.
+        adjacency: The neighbouring relation, "replace_one" or "add_remove"; the latter with
+            disjoint shards needs an assignment that moves no other record
+            (`training.data.shards.keyed_hash_shards`).
+
+    Raises:
+        ValueError: In one line, for a value out of range, and for a reach above 1 of shared data,
+            where it is all teachers.
     """
 
     shards: str
@@ -120,22 +151,32 @@ class Protection:
 
     @classmethod
     def disjoint(cls, unit: str = "record", **more) -> Protection:
-        """Return that of shards of which no two have a record in common. more: other fields."""
+        """Return the protection of a unit where no two shards have a record in common.
+
+        Args:
+            unit: What is protected.
+            more: Other fields.
+        """
         return cls("disjoint", unit, **more)
 
     @classmethod
     def shared(cls, unit: str = "record", **more) -> Protection:
-        """Return that of data which every teacher may see. more: other fields."""
+        """Return the protection of a unit where every teacher may see all data.
+
+        Args:
+            unit: What is protected.
+            more: Other fields.
+        """
         return cls("shared", unit, **more)
 
     @property
     def privacy_model(self) -> str:
-        """Return what tables call these shards."""
+        """What tables call these shards."""
         return PRIVACY_MODELS[self.shards]
 
     @property
     def description(self) -> str:
-        """Return who is protected, in words."""
+        """Who is protected, in words."""
         if self.shards == "shared":
             return f"one {self.unit}, whose data any teacher may have"
         if self.reach == 1:
@@ -144,10 +185,15 @@ class Protection:
 
 
 def require_protection(protection: Protection | None, *, secure: bool) -> Protection:
-    """Return who is protected; ValueError if labels are for release and nobody has said.
+    """Return who is protected; a rehearsal for which nobody has said protects a record in disjoint
+    shards.
 
-    secure: whether labels are for release. A rehearsal releases nothing, so that without a word its
-    shards are taken to be disjoint.
+    Args:
+        protection: What the user has stated, if anything.
+        secure: Whether labels are for release. A rehearsal releases nothing.
+
+    Raises:
+        ValueError: If labels are for release and nobody has said.
     """
     if protection is None and secure:
         raise ValueError(
@@ -161,6 +207,9 @@ def protection_from_options(
     shards: str | None, unit: str, reach: int, adjacency: str, *, secure: bool
 ) -> Protection:
     """Return who is protected, from options of which `shards` may be missing for a rehearsal.
+
+    Raises:
+        ValueError: If labels are for release and `shards` is missing, or for a value out of range.
 
     >>> protection_from_options(None, "record", 1, "replace_one", secure=True)
     Traceback (most recent call last):
@@ -176,14 +225,17 @@ def protection_from_options(
 
 
 def shards_for_privacy_model(privacy_model: str) -> str:
-    """Return which shards a table calls so; ValueError for an unknown privacy model.
+    """Return the shards of a privacy model, as `Protection` calls them.
+
+    Raises:
+        ValueError: For an unknown privacy model.
 
     >>> shards_for_privacy_model("shared_data")
     'shared'
     """
-    known = {model: shards for shards, model in PRIVACY_MODELS.items()}
-    checks.check_choice(sorted(known), privacy_model=privacy_model)
-    return known[privacy_model]
+    shards_by_model = {model: shards for shards, model in PRIVACY_MODELS.items()}
+    checks.check_choice(sorted(shards_by_model), privacy_model=privacy_model)
+    return shards_by_model[privacy_model]
 
 
 @dataclass(frozen=True)
@@ -193,14 +245,25 @@ class Wanted:
     >>> Wanted(20), Wanted.coerce(20, queries=60).queries
     (Wanted(labels=20, queries=20, most_ones=None), 60)
 
-    labels: how many answers at most. queries: how many are in the pool; None: as many as labels.
-    most_ones: on how many of all queries one teacher votes 1 at most, of two classes; None: any
-    number (docs/multi-label.md). Raises ValueError for a number out of range.
+    Args:
+        labels: How many answers at most.
+        queries: How many are in the pool; None: as many as labels.
+        most_ones: On how many of all queries one teacher votes 1 at most, of two classes; None: any
+            number (docs/multi-label.md).
+
+    Raises:
+        ValueError: For a number out of range.
     """
 
     labels: int
-    queries: int | None = None
+    queries: int = None  # type: ignore[assignment]  # __post_init__ puts a number there
     most_ones: int | None = None
+
+    if TYPE_CHECKING:  # what is taken, of which the fields above are made
+
+        def __init__(
+            self, labels: int, queries: int | None = None, most_ones: int | None = None
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if self.queries is None:
@@ -214,7 +277,7 @@ class Wanted:
     @classmethod
     def coerce(cls, labels: Wanted | int, queries: int | None = None) -> Wanted:
         """Return what is wanted, for which a number of labels, and of queries, is taken, too."""
-        return labels if isinstance(labels, cls) else cls(labels, queries)
+        return labels if isinstance(labels, Wanted) else cls(labels, queries)
 
 
 @dataclass(frozen=True)
@@ -224,7 +287,11 @@ class Rehearsal:
     >>> Rehearsal(7).seed
     7
 
-    seed: a whole number from 0. Raises ValueError for another.
+    Args:
+        seed: A whole number from 0.
+
+    Raises:
+        ValueError: For another seed.
     """
 
     seed: int = 0
@@ -241,10 +308,18 @@ class Task:
     >>> task.ensemble.teachers, task.wanted.queries, task.protection.adjacency
     (100, 20, 'replace_one')
 
-    secure: labels are drawn from the system's entropy, by exact samplers that only some mechanisms
-    have, and accounted for as the discrete noise that it is. profile: how the teachers are thought
-    to agree, on which no cost depends. counts_only: of the votes only how many each class has is
-    known. Raises ValueError for a budget out of range, and for what does not fit together.
+    Args:
+        ensemble: Who votes.
+        budget: What all labels together may cost.
+        wanted: How many labels.
+        protection: Whom the guarantee protects.
+        secure: Whether labels are drawn from the system's entropy, by exact samplers that only some
+            mechanisms have, and accounted for as the discrete noise that it is.
+        profile: How the teachers are thought to agree, on which no cost depends.
+        counts_only: Whether nothing of the votes is known but how many each class has.
+
+    Raises:
+        ValueError: For a budget out of range, and for what does not fit together.
     """
 
     ensemble: Ensemble
@@ -282,7 +357,7 @@ class Task:
 
     @property
     def changed_queries(self) -> int:
-        """Return on how many queries the unit can change votes at most.
+        """On how many queries the protected unit can change votes at most.
 
         A teacher whose votes turn into others changes no query on which both are 0: twice most_ones
         at most (docs/multi-label.md, theorem 1).
@@ -295,17 +370,19 @@ class Task:
         return min(self.wanted.queries, 2 * self.wanted.most_ones * self.protection.reach)
 
     def single_vote_task(self) -> Task:
-        """Return the same task if one vote moves."""
+        """Return the same task for a unit that moves one vote."""
         return replace(self, protection=replace(self.protection, reach=1))
 
-    def to_dict(self) -> dict:
-        """Return the task for a text, flat; of ballots, only what is not usual.
+    def to_dict(self) -> dict[str, Any]:
+        """Return the task as a flat dictionary of numbers and texts.
+
+        Of ballots, only what is not usual stands there.
 
         >>> Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28)).to_dict()["n_teachers"]
         50
         """
         private = self.ensemble.private
-        stated = {
+        facts = {
             "epsilon": self.budget.epsilon,
             "delta": self.budget.delta,
             "queries": self.wanted.queries,
@@ -323,14 +400,19 @@ class Task:
             "profile": None if self.profile is None else asdict(self.profile),
         }
         if self.ensemble.absent:
-            stated["absent"] = True
+            facts["absent"] = True
         if self.wanted.most_ones is not None:
-            stated["most_ones"] = self.wanted.most_ones
-        return stated
+            facts["most_ones"] = self.wanted.most_ones
+        return facts
 
     @classmethod
-    def from_dict(cls, facts: Mapping) -> Task:
-        """Return the task that `stated` tells; KeyError or ValueError for anything else."""
+    def from_dict(cls, facts: Mapping[str, Any]) -> Task:
+        """Return the task that `to_dict` has made a dictionary of.
+
+        Raises:
+            KeyError: If a fact is missing.
+            ValueError: For a value out of range.
+        """
         from private_ensembles.labels.profile import ConsensusProfile  # late: NumPy
 
         rest = dict(facts)
@@ -339,20 +421,25 @@ class Task:
             rest.pop("teacher_epsilon", None), rest.pop("teacher_Delta", 0.0)
         )
         ensemble = Ensemble(
-            rest.pop("n_teachers"), rest.pop("n_classes"), rest.pop("absent", False), private
+            rest.pop("n_teachers"),
+            rest.pop("n_classes"),
+            absent=rest.pop("absent", False),
+            private=private,
         )
         budget = Budget(rest.pop("epsilon"), rest.pop("delta"))
         wanted = Wanted(rest.pop("labels"), rest.pop("queries"), rest.pop("most_ones", None))
-        own = {name: rest.pop(name) for name in ("secure", "counts_only") if name in rest}
+        switches = {name: rest.pop(name) for name in ("secure", "counts_only") if name in rest}
         profile = None if profile is None else ConsensusProfile(**profile)
         shards = shards_for_privacy_model(rest.pop("privacy_model", PRIVACY_MODELS["disjoint"]))
-        return cls(ensemble, budget, wanted, Protection(shards, **rest), profile=profile, **own)
+        protection = Protection(shards, **rest)
+        return cls(ensemble, budget, wanted, protection, profile=profile, **switches)
 
     def teacher_cost(self) -> Composition:
         """Return what one private teacher costs for the task's adjacency."""
         from private_ensembles.accounting.budgets import majority_cost  # late: NumPy
 
         private = self.ensemble.private
+        assert private is not None  # asked of private teachers alone
         return majority_cost(private.epsilon, private.delta, self.protection.adjacency)
 
     def teacher_refusal(self) -> str | None:
@@ -366,7 +453,8 @@ class Task:
 def private_teacher_budget(epsilon: float | None, delta: float) -> Budget | None:
     """Return what one private teacher costs; None if the teachers are not private.
 
-    Raises ValueError for a delta that is no probability.
+    Raises:
+        ValueError: For a delta that is no probability.
     """
     checks.check_probability(teacher_Delta=delta, one=False)
     return None if epsilon is None else Budget(epsilon, delta)

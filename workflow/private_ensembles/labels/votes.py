@@ -1,19 +1,22 @@
 """The vote cache: what each teacher voted on each query, one npz file, checked on reading.
 
-The waist of the workflow (docs/architecture.md): everything that makes votes is expensive and runs
-once, everything that uses them is cheap. The file holds arrays only, and bytes that depend on its
-contents alone.
+It is the waist of the workflow (docs/architecture.md): everything that makes votes is expensive and
+runs once, everything that uses them is cheap. The file holds arrays only, and bytes that depend on
+its contents alone.
 """
 
 import json
 from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import checks, files
 from private_ensembles.labels import ballots
 
-# Facts of a Votes that are stated, and what they are unless they are; a file holds the others only.
+# These facts of a Votes are stated. A file holds one only if it is not this default.
 _STATED = {"absent": False, "teachers": None, "most_ones": None}
 
 
@@ -21,18 +24,25 @@ _STATED = {"absent": False, "teachers": None, "most_ones": None}
 class Votes:
     """Votes of one ensemble on a list of queries; not for release, because they carry no noise.
 
-    Exactly one of votes and counts is given. votes: integers (queries, teachers), each below
-    n_classes, and -1 for an absent ballot. counts: unsigned integers (queries, n_classes), how many
-    votes each class has; every row has the same sum, the number of teachers.
-    labels: int64 (queries,), the truth, -1 if unknown. provenance: how the votes came about,
-    JSON-able. ids: what a user's own file calls its queries, all different; None if it does not, as
-    in every cache.
+    Exactly one of votes and counts is given. What is stated (absent, teachers, most_ones) is
+    public, and nothing of it is read off the votes.
 
-    Stated, and public; nothing of it is read off the votes. absent: ballots may be missing, so
-    that rows of counts add up to at most the number of teachers. teachers: how many there are; must
-    be given for counts if ballots may be missing, and agree with what else tells it. most_ones: how
-    many queries a teacher votes 1 on at most, of two classes: of more, the first ones count
-    (`ballots.limit_ones`). Beside counts, as many as somebody has left of each teacher's.
+    Attributes:
+        n_classes: How many classes there are.
+        labels: (queries,) int64, the truth, -1 if unknown.
+        votes: (queries, teachers) int, each below n_classes, and -1 for an absent ballot.
+        counts: (queries, n_classes) unsigned int, how many votes each class has; every row has the
+            same sum, the number of teachers.
+        provenance: How the votes came about, JSON-able.
+        ids: What a user's own file calls its queries, all different; None if it does not, as in
+            every cache.
+        absent: Whether ballots may be missing, so that rows of counts add up to at most the number
+            of teachers.
+        teachers: How many teachers there are; must be given for counts if ballots may be missing,
+            and agree with what else tells it.
+        most_ones: On how many queries a teacher votes 1 at most, of two classes: of more, the first
+            ones count (`ballots.limit_ones`). Beside counts, as many as somebody has left of each
+            teacher's.
 
     >>> votes = Votes(3, [-1, -1], np.array([[2, -1, 2], [-1, -1, 1]]), absent=True)
     >>> votes.n_teachers, votes.histogram().tolist()
@@ -40,17 +50,17 @@ class Votes:
     """
 
     n_classes: int
-    labels: np.ndarray
-    votes: np.ndarray | None = None
-    counts: np.ndarray | None = None
-    provenance: dict = field(default_factory=dict)
+    labels: NDArray[np.int64]
+    votes: NDArray[np.integer] | None = None
+    counts: NDArray[np.integer] | None = None
+    provenance: dict[str, Any] = field(default_factory=dict)
     ids: tuple[str, ...] | None = None
     absent: bool = False
     teachers: int | None = None
     most_ones: int | None = None
 
-    def __post_init__(self):
-        """Bring arrays to their smallest types; ValueError for anything the class rules out."""
+    def __post_init__(self) -> None:
+        """Bring arrays to their smallest types; raise ValueError for what the class rules out."""
         if not 2 <= self.n_classes <= 1 << 32:
             raise ValueError(f"n_classes = {self.n_classes}: must be at least 2")
         if (self.votes is None) == (self.counts is None):
@@ -78,7 +88,7 @@ class Votes:
         if self.ids is not None and not len(set(self.ids)) == len(self.ids) == len(labels):
             raise ValueError(f"ids: must be {len(labels)} different ones, one per query")
 
-    def _check_stated(self):
+    def _check_stated(self) -> None:
         if not isinstance(self.absent, bool):
             raise ValueError(f"absent = {self.absent!r}: must be True or False")
         if self.teachers is not None:
@@ -93,11 +103,11 @@ class Votes:
             teachers = np.shape(self.votes)[1]
             raise ValueError(f"teachers: {self.teachers} of them: must be {teachers}, as in votes")
 
-    def _check_votes(self, array):
+    def _check_votes(self, array: NDArray[np.integer]) -> None:
         _require_range("votes", array, ballots.ABSENT if self.absent else 0, self.n_classes - 1)
 
-    def _check_counts(self, array):
-        """Return how many votes a row may hold; ValueError for other rows."""
+    def _check_counts(self, array: NDArray[np.integer]) -> int:
+        """Return how many votes a row may hold; raise ValueError for other rows."""
         if array.shape[1] != self.n_classes:
             raise ValueError(
                 f"counts has shape {array.shape}: must be (queries, n_classes = {self.n_classes})"
@@ -124,22 +134,27 @@ class Votes:
         return self.teachers
 
     @property
-    def n_queries(self):
-        """Number of queries."""
+    def n_queries(self) -> int:
+        """The number of queries."""
         return len(self.labels)
 
     @property
-    def n_teachers(self):
-        """Number of teachers."""
+    def n_teachers(self) -> int:
+        """The number of teachers."""
         if self.votes is not None:
             return self.votes.shape[1]
         if self.teachers is not None:
             return self.teachers
+        assert self.counts is not None  # as votes are not given
         return int(self.counts[0].sum(dtype=np.int64))
 
-    def select_queries(self, queries):
-        """The same votes on some of the queries only, given by an array of their places."""
-        chosen = {
+    def select_queries(self, queries: NDArray) -> "Votes":
+        """Return the same votes on some of the queries only.
+
+        Args:
+            queries: Their numbers, or a mask.
+        """
+        chosen: dict[str, Any] = {
             name: None if array is None else array[queries]
             for name, array in (("votes", self.votes), ("counts", self.counts))
         }
@@ -147,41 +162,54 @@ class Votes:
             chosen["ids"] = tuple(np.array(self.ids, dtype=object)[queries])
         return replace(self, labels=self.labels[queries], **chosen)
 
-    def histogram(self):
-        """Votes per class, int64 (queries, n_classes); each row adds up to all teachers.
+    def histogram(self) -> NDArray[np.int64]:
+        """Return votes for each class, each row adding up to all teachers.
 
-        With few ones, and absent ones dealt out to the classes in turn (`ballots.deal_absent_ballots`).
+        Votes above `most_ones` count for class 0, and absent ballots are dealt out to the classes
+        in turn (`ballots.deal_absent_ballots`).
+
+        Returns:
+            (queries, n_classes) int64.
         """
         cast = self.cast_histogram()
         return ballots.deal_absent_ballots(cast, self.n_teachers) if self.absent else cast
 
-    def cast_histogram(self):
-        """Votes per class that count, int64 (queries, n_classes): absent ones left out."""
+    def cast_histogram(self) -> NDArray[np.int64]:
+        """Return votes for each class, without absent ballots, (queries, n_classes) int64."""
         if self.counts is not None:
             return self.counts.astype(np.int64)
+        assert self.votes is not None  # as counts are not given
         kept = self.votes
         if self.most_ones is not None:
             kept = ballots.limit_ones(kept, self.most_ones)
         return ballots.count_votes(kept, self.n_classes)
 
 
-def vote_histograms(votes, n_classes):
-    """Histogram of each row: votes, integers (queries, teachers) -> int64 (queries, n_classes).
+def vote_histograms(votes: ArrayLike, n_classes: int) -> NDArray[np.int64]:
+    """Return the histogram of each row of votes.
 
-    Raises ValueError for a vote outside 0..n_classes-1.
+    Args:
+        votes: (queries, teachers) int.
+        n_classes: The number of classes.
+
+    Returns:
+        (queries, n_classes) int64.
+
+    Raises:
+        ValueError: For a vote outside 0..n_classes-1.
     """
-    votes = _require_integers("votes", votes, 2)
-    _require_range("votes", votes, 0, n_classes - 1)
-    return ballots.count_votes(votes, n_classes)
+    rows = _require_integers("votes", votes, 2)
+    _require_range("votes", rows, 0, n_classes - 1)
+    return ballots.count_votes(rows, n_classes)
 
 
-def write_votes(path, votes):
-    """Write a Votes as npz, with its fields' names; equal contents give equal bytes."""
-    cast = {"votes": votes.votes} if votes.counts is None else {"counts": votes.counts}
+def write_votes(path: str | PathLike[str], votes: Votes) -> None:
+    """Write votes as npz, with their fields' names; equal contents give equal bytes."""
+    ballots_or_counts = {"votes": votes.votes} if votes.counts is None else {"counts": votes.counts}
     stated = {name: getattr(votes, name) for name in _STATED}
     files.write_npz(
         path,
-        **cast,
+        **ballots_or_counts,
         **{name: np.array(value) for name, value in stated.items() if value != _STATED[name]},
         labels=votes.labels,
         n_classes=np.array(votes.n_classes, np.int64),
@@ -189,11 +217,13 @@ def write_votes(path, votes):
     )
 
 
-def read_votes(path):
-    """The Votes in the file at `path`, every promise of the format checked.
+def read_votes(path: str | PathLike[str]) -> Votes:
+    """Return the votes in a file, every promise of the format checked.
 
-    Raises ValueError, one line that names the file, for a file that is not an npz, is truncated,
-    holds pickles, lacks a key, or has a wrong shape, type or value; OSError if it cannot be opened.
+    Raises:
+        ValueError: In one line that names the file, if it is not an npz, is truncated, holds
+            pickles, lacks a key, or has a wrong shape, type or value.
+        OSError: If it cannot be opened.
     """
     arrays = files.read_npz(path, required=("labels", "n_classes", "provenance"))
     try:
@@ -217,8 +247,8 @@ def read_votes(path):
         raise ValueError(f"{path}: {error}") from None
 
 
-def _require_integers(name, array, n_dimensions):
-    """`array` as an integer array of that many dimensions; floats are refused, even whole ones."""
+def _require_integers(name: str, array: ArrayLike, n_dimensions: int) -> NDArray[np.integer]:
+    """Return an integer array of that many dimensions; floats are refused, even whole ones."""
     checks.check_unmasked(**{name: array})
     array = np.asarray(array)
     if array.dtype.kind not in "iu":
@@ -228,10 +258,12 @@ def _require_integers(name, array, n_dimensions):
     return array
 
 
-def _require_range(name, array, low, high):
-    """ValueError that names the first entry of `array` outside low..high."""
-    if array.size and (array.min() < low or array.max() > high):  # no table of a large array
+def _require_range(name: str, array: NDArray[np.integer], low: int, high: int) -> None:
+    """Raise ValueError that names the first entry of `array` outside low..high."""
+    if array.size and (
+        array.min() < low or array.max() > high
+    ):  # no mask of a large array unless it is wrong
         outside = (array < low) | (array > high)
-        where = np.unravel_index(int(np.argmax(outside)), array.shape)
-        place = ", ".join(str(int(i)) for i in where)
-        raise ValueError(f"{name}[{place}] = {array[where]}: must be {low} to {high}")
+        index = np.unravel_index(int(np.argmax(outside)), array.shape)
+        position = ", ".join(str(int(i)) for i in index)
+        raise ValueError(f"{name}[{position}] = {array[index]}: must be {low} to {high}")

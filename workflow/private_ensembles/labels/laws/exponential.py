@@ -17,10 +17,20 @@ from private_ensembles.labels.product_integrals import gauss_legendre, leave_one
 def label_probabilities(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     """Return Pr[label] by Algorithm 1: visit the classes in random order until one is taken.
 
-    Class j is taken with probability q_j = e^(rate (n_j - max)). With uniform arrival times
-    Pr[j] = q_j times the integral over t in [0, 1] of the product over i != j of (1 - q_i t), a
-    polynomial of degree C - 1 that Gauss-Legendre quadrature with ceil(C / 2) nodes integrates
-    exactly, all terms positive. Raises ValueError like `checked`.
+    Class j is taken with probability q_j = e^(rate (n_j - max)). With uniform arrival times Pr[j] =
+    q_j times the integral over t in [0, 1] of the product over i != j of (1 - q_i t), a polynomial
+    of degree C - 1 that Gauss-Legendre quadrature with ceil(C / 2) nodes integrates exactly, all
+    terms positive.
+
+    Args:
+        counts: (queries, classes) int, votes for each class.
+        rate: The factor of the counts in the exponent, > 0.
+
+    Returns:
+        (queries, classes) float64.
+
+    Raises:
+        ValueError: As `validate_counts` does.
 
     >>> label_probabilities([[3, 1]], 1.0).round(4).tolist()
     [[0.9323, 0.0677]]
@@ -28,20 +38,29 @@ def label_probabilities(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     weights = exponential_weights(counts, rate)
     n_classes = weights.shape[1]
     nodes, shares = gauss_legendre(-(-n_classes // 2))
-    chances = np.zeros_like(weights)
+    probabilities = np.zeros_like(weights)
     for t, share in zip((nodes + 1) / 2, shares / 2, strict=True):  # C / 2 nodes inside (0, 1)
         refusals = 1 - t * weights
-        chances += share * weights * (refusals.prod(axis=1, keepdims=True) / refusals)
-    return chances
+        probabilities += share * weights * (refusals.prod(axis=1, keepdims=True) / refusals)
+    return probabilities
 
 
 def merged_label_probabilities(
     merged: MergedHistograms, wanted: NDArray[np.bool_], rate: float
 ) -> NDArray[np.float64]:
-    """Return entries of `weigh` of the pairs of merged counts that are wanted, (pairs,).
+    """Return entries of `label_probabilities` for the pairs of merged counts.
+
+    Args:
+        merged: The votes, as `merge_histograms` returns them.
+        wanted: (pairs,) bool, of which pairs probabilities are needed.
+        rate: The factor of the counts in the exponent, > 0.
+
+    Returns:
+        (pairs,) float64, 0 of the pairs that are not wanted.
 
     >>> from private_ensembles.labels.histograms import merge_histograms
-    >>> merged_label_probabilities(merge_histograms([[3, 1]]), np.array([True, True]), 1.0).round(4).tolist()
+    >>> merged, wanted = merge_histograms([[3, 1]]), np.array([True, True])
+    >>> merged_label_probabilities(merged, wanted, 1.0).round(4).tolist()
     [0.9323, 0.0677]
     """
     weights = np.exp(-rate * merged.gap)
@@ -52,12 +71,14 @@ def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> ND
     """Draw by Algorithm 1 as it is written, (queries,)."""
     weights = exponential_weights(counts, rate)
     arrival = generator.random(weights.shape)
-    accepted = generator.random(weights.shape) < weights  # the largest always is: weight 1
+    accepted = (
+        generator.random(weights.shape) < weights
+    )  # the largest always is, as its weight is 1
     return np.argmin(np.where(accepted, arrival, np.inf), axis=1)
 
 
 def draw_exactly(exponents: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Toss every class' coin and take one of those that say yes, (queries,).
+    """Toss every class's coin and take one of those that say yes, (queries,).
 
     That is Algorithm 1: its order is independent of the coins, so that the first to say yes is any
     of them with the same probability.

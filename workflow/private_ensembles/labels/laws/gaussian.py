@@ -1,8 +1,9 @@
 """GNMax (PATE, section 4.1): the largest of counts with Gaussian noise.
 
 Seeded noise is continuous. Secure noise is drawn in one of three ways, of which each account covers
-one: on whole numbers, on a lattice so fine that labels differ from those of continuous noise by
-`fine_distance` only, or, for two classes, as coins of the continuous law's own floats.
+one: on whole numbers; on a lattice so fine that labels differ from those of continuous noise by
+`fine_lattice_total_variation` only; or, for two classes, as coins of the continuous law's own
+floats.
 """
 
 import math
@@ -38,7 +39,12 @@ from private_ensembles.labels.parameters import Parameters
 
 @dataclass(frozen=True)
 class GaussianNoise(Parameters):
-    """sigma: of the noise on every count, in votes."""
+    """Gaussian noise on every count.
+
+    Attributes:
+        sigma: Its standard deviation, in votes.
+        labels: How many labels.
+    """
 
     sigma: float
     labels: int = 1
@@ -49,10 +55,20 @@ class GaussianNoise(Parameters):
 
 
 def gnmax(counts: ArrayLike, sigma: float, source: NoiseSource) -> NDArray[np.int64]:
-    """Release every query's label by GNMax: argmax_j n_j + N(0, sigma^2), (queries,).
+    """Release every query's label by GNMax: argmax_j n_j + N(0, sigma^2).
 
-    sigma in votes, > 0. Secure noise is on whole numbers. Raises ValueError like `check_counts` and
-    for sigma out of range.
+    Secure noise is on whole numbers.
+
+    Args:
+        counts: (queries, classes) int, votes for each class.
+        sigma: Noise, in votes, > 0.
+        source: Where the noise comes from.
+
+    Returns:
+        (queries,) int64.
+
+    Raises:
+        ValueError: As `check_counts` does, and for sigma out of range.
     """
     counts, sigma = check_counts(counts), check_sigma(sigma)
     return source.argmax(source.add_gaussian(counts, sigma)).astype(np.int64)
@@ -60,60 +76,69 @@ def gnmax(counts: ArrayLike, sigma: float, source: NoiseSource) -> NDArray[np.in
 
 @dataclass(frozen=True)
 class Gaussian(Law):
-    """drawn: how secure noise is, "whole", "fine", or "coins" for two classes and fine for more."""
+    """The law of GNMax's label, with one of three samplers of secure noise.
+
+    Attributes:
+        secure_sampler: "whole", "fine", or "coins" for two classes and fine for more.
+    """
 
     secure_sampler: str
     has_multiclass_pairs = True
 
     @property
     def draws_exact_bernoulli(self) -> bool:
-        """Return whether secure labels of two classes are coins."""
+        """Whether secure labels of two classes are exact coins."""
         return self.secure_sampler == "coins"
 
-    def distribution(self, counts, parameters, secure=False):
-        """Return it in closed form for two classes, else by quadrature; of whole numbers by sums.
+    def distribution(self, counts, parameters, *, secure=False):
+        """Return Pr[label] in closed form for two classes, else by quadrature.
 
-        Whole numbers are summed over as far as their lattice is listed.
+        Secure noise on whole numbers is summed over, as long as its law is tabulated.
         """
         counts, sigma = np.asarray(counts), parameters.sigma
-        if self._sums_over_lattice(sigma, secure):
+        if self._sums_over_lattice(sigma, secure=secure):
             return lattice_distribution(counts, sigma)
         if counts.shape[1] > 2:
             return gnmax_distribution(counts, sigma)
-        # Both tails are as exact as each other.
+        # Both classes' tails are equally exact.
         return label_probability(int(counts[0].sum()), sigma, counts)
 
-    def probability_correct(self, counts, labels, parameters, secure=False):
-        """Return entries of `distribution`; the fine lattice's differ by less than is shown."""
+    def probability_correct(self, counts, labels, parameters, *, secure=False):
+        """Return entries of `distribution`.
+
+        Those of the fine lattice are of continuous noise, from which they differ by less than is
+        shown.
+        """
         counts, labels = np.asarray(counts), np.asarray(labels)
         if counts.shape[1] == 2:
-            return select_label_probabilities(self.distribution(counts, parameters, secure), labels)
-        listed = self._sums_over_lattice(parameters.sigma, secure)
-        return (lattice_probability_correct if listed else gnmax_probability_correct)(
-            merge_histograms(counts), labels, parameters.sigma
-        )
+            distribution = self.distribution(counts, parameters, secure=secure)
+            return select_label_probabilities(distribution, labels)
+        merged = merge_histograms(counts)
+        if self._sums_over_lattice(parameters.sigma, secure=secure):
+            return lattice_probability_correct(merged, labels, parameters.sigma)
+        return gnmax_probability_correct(merged, labels, parameters.sigma)
 
-    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
-        """Return the error of normal tails, of quadrature, and of the lattice where it is a guide.
+    def numerical_error(self, n_teachers, n_classes, parameters, *, secure=False):
+        """Return the error of normal tails, of quadrature, or of sums over the lattice.
 
-        Whole noise so large that its law is not listed adds its distance from continuous noise.
+        Where continuous noise stands in for a lattice, its total-variation distance is added.
         """
-        sigma, apart = parameters.sigma, 1e-300
-        if self._sums_over_lattice(sigma, secure):
+        sigma, distance = parameters.sigma, 1e-300
+        if self._sums_over_lattice(sigma, secure=secure):
             return lattice_error(sigma, n_classes)
         if secure and self.secure_sampler == "whole":
-            apart = whole_lattice_total_variation(sigma, n_classes)
-        elif self._uses_fine_lattice(n_classes, secure):
-            apart += fine_lattice_total_variation(sigma, n_classes)
+            distance = whole_lattice_total_variation(sigma, n_classes)
+        elif self._uses_fine_lattice(n_classes, secure=secure):
+            distance += fine_lattice_total_variation(sigma, n_classes)
         if n_classes > 2:
-            return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": apart}
-        # Twice the reach: half the noise doubles the arguments.
+            return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": distance}
+        # The reach is doubled, as the audit's twin with half the noise doubles the arguments.
         reach = 2 * n_teachers / (math.sqrt(2) * sigma)
-        return {"relative_error": normal_error(reach), "absolute_error": apart}
+        return {"relative_error": normal_error(reach), "absolute_error": distance}
 
     def draw(self, counts, parameters, source):
         counts, sigma = np.asarray(counts), parameters.sigma
-        if self._uses_fine_lattice(counts.shape[1], source.secure):
+        if self._uses_fine_lattice(counts.shape[1], secure=source.secure):
             return source.argmax(source.add_fine_gaussian(counts, sigma))
         if self.draws_exact_bernoulli and source.secure:
             return draw_bernoulli_labels(self.distribution(counts, parameters))
@@ -132,23 +157,26 @@ class Gaussian(Law):
         )
 
     def dominating_pairs(self, task, parameters):
-        """Return the table for two classes, else pairs for all leads and all middles."""
+        """Return the table's pairs for two classes, else `GaussianMaximum`.
+
+        Raises:
+            ValueError: For secure noise on whole numbers, for which no pairs are known.
+        """
         sigma, K, C = float(parameters.sigma), task.ensemble.teachers, task.ensemble.classes
         if task.secure and self.secure_sampler == "whole":
             raise ValueError("noise = secure: no pairs of neighbours are known for whole numbers")
-        spare = (
+        total_variation = (
             fine_lattice_total_variation(sigma, C)
-            if self._uses_fine_lattice(C, task.secure)
+            if self._uses_fine_lattice(C, secure=task.secure)
             else 0.0
         )
         if C > 2:
-            return GaussianMaximum(sigma, K, C, spare, task.protection.reach)
+            return GaussianMaximum(sigma, K, C, total_variation, task.protection.reach)
         error = self.numerical_error(K, C, parameters)
-        spare += error["absolute_error"]
         return label_dominating_pairs(
             lambda counts: self.distribution(counts, parameters),
             error["relative_error"],
-            spare,
+            total_variation + error["absolute_error"],
             task,
         )
 
@@ -159,12 +187,12 @@ class Gaussian(Law):
         """Return noise of this scale, the standard deviation."""
         return GaussianNoise(scale, labels)
 
-    def _sums_over_lattice(self, sigma: float, secure: bool) -> bool:
-        """Return whether the lattice of whole numbers is summed over."""
+    def _sums_over_lattice(self, sigma: float, *, secure: bool) -> bool:
+        """Return whether the distribution is a sum over the lattice of whole numbers."""
         return secure and self.secure_sampler == "whole" and sigma <= MAX_TABULATED_SIGMA
 
-    def _uses_fine_lattice(self, n_classes: int, secure: bool) -> bool:
-        """Return whether the noise is drawn on the fine lattice."""
+    def _uses_fine_lattice(self, n_classes: int, *, secure: bool) -> bool:
+        """Return whether noise is drawn on the fine lattice."""
         return secure and (
             self.secure_sampler == "fine" or (self.draws_exact_bernoulli and n_classes > 2)
         )

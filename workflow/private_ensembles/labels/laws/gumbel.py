@@ -10,9 +10,17 @@ from private_ensembles.labels.laws.selection import Selection, exponential_weigh
 
 
 def label_probabilities(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
-    """Return Pr[label j] = e^(rate n_j) / sum of e^(rate n_i), (queries, classes).
+    """Return Pr[label j] = e^(rate n_j) / sum of e^(rate n_i).
 
-    Raises ValueError like `checked`.
+    Args:
+        counts: (queries, classes) int, votes for each class.
+        rate: The factor of the counts in the exponent, > 0.
+
+    Returns:
+        (queries, classes) float64.
+
+    Raises:
+        ValueError: As `validate_counts` does.
 
     >>> label_probabilities([[3, 1]], 1.0).round(4).tolist()
     [[0.8808, 0.1192]]
@@ -24,10 +32,19 @@ def label_probabilities(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
 def merged_label_probabilities(
     merged: MergedHistograms, wanted: NDArray[np.bool_], rate: float
 ) -> NDArray[np.float64]:
-    """Return entries of `weigh` of the pairs of merged counts, (pairs,), all of them.
+    """Return entries of `label_probabilities` for the pairs of merged counts.
+
+    Args:
+        merged: The votes, as `merge_histograms` returns them.
+        wanted: (pairs,) bool, of which pairs probabilities are needed.
+        rate: The factor of the counts in the exponent, > 0.
+
+    Returns:
+        (pairs,) float64, of all pairs.
 
     >>> from private_ensembles.labels.histograms import merge_histograms
-    >>> merged_label_probabilities(merge_histograms([[3, 1]]), np.array([True, True]), 1.0).round(4).tolist()
+    >>> merged, wanted = merge_histograms([[3, 1]]), np.array([True, True])
+    >>> merged_label_probabilities(merged, wanted, 1.0).round(4).tolist()
     [0.8808, 0.1192]
     """
     weights = np.exp(-rate * merged.gap)
@@ -42,7 +59,7 @@ def choose(counts: ArrayLike, generator: np.random.Generator, rate: float) -> ND
 
 
 def draw_exactly(exponents: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Choose by the law itself, for the very floats, (queries,)."""
+    """Draw from the law of the very floats, by an exact sampler, (queries,)."""
     return secure.softmax_classes(exponents)
 
 

@@ -11,7 +11,13 @@ from private_ensembles.labels.parameters import Parameters
 
 @dataclass(frozen=True)
 class LeakyLabel(Parameters):
-    """label_epsilon, label_delta: what one label costs."""
+    """What one label costs, on which the ladder's steps depend.
+
+    Attributes:
+        label_epsilon: epsilon of one label.
+        label_delta: delta of one label.
+        labels: How many labels.
+    """
 
     label_epsilon: float
     label_delta: float
@@ -19,7 +25,7 @@ class LeakyLabel(Parameters):
 
 
 class Ladder(TableLaw):
-    """The ladder on two classes; its steps hold for the floats themselves, as its coins are."""
+    """The ladder on two classes, whose steps hold for the very floats of its coins."""
 
     n_classes = 2
 
@@ -29,13 +35,13 @@ class Ladder(TableLaw):
             K, parameters.label_epsilon, parameters.label_delta, np.asarray(counts)[:, 1]
         )
 
-    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, *, secure=False):
         """Return the error of the majority's column, which is rounded; the flips are exact."""
         return {"relative_error": 2.0**-52, "absolute_error": 1e-300}
 
     def draw_seeded(self, counts, parameters, generator):
-        chances = self.distribution(counts, parameters)
-        flip = generator.random(len(counts)) < chances.min(axis=1)
+        distribution = self.distribution(counts, parameters)
+        flip = generator.random(len(counts)) < distribution.min(axis=1)
         return ((counts[:, 1] > counts[:, 0]) ^ flip).astype(np.int64)
 
     def scale_noise(self, parameters, factor):

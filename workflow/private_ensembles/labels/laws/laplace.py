@@ -28,7 +28,12 @@ from private_ensembles.labels.parameters import Parameters
 
 @dataclass(frozen=True)
 class LaplaceNoise(Parameters):
-    """scale: of the noise on every count, in votes."""
+    """Laplace noise on every count.
+
+    Attributes:
+        scale: Its scale, in votes.
+        labels: How many labels.
+    """
 
     scale: float
     labels: int = 1
@@ -44,9 +49,12 @@ class LaplaceNoise(Parameters):
 
 @dataclass(frozen=True)
 class PureScale(Parameters):
-    """label_epsilon: what one label costs, from which the noise follows.
+    """Laplace noise that follows from what one label costs.
 
-    own_scale: that of one label; None: 2 / label_epsilon. Both are rounded up.
+    Attributes:
+        label_epsilon: epsilon of one label, rounded up.
+        labels: How many labels.
+        own_scale: Scale of the noise, in votes, if it is not 2 / label_epsilon, rounded up.
     """
 
     label_epsilon: float
@@ -55,7 +63,7 @@ class PureScale(Parameters):
 
     @property
     def scale(self) -> float:
-        """Return the scale of the noise on every count, in votes."""
+        """The scale of the noise on every count, in votes."""
         return round_float_up(2 / self.label_epsilon) if self.own_scale is None else self.own_scale
 
     def replace_scale(self, scale: float) -> PureScale:
@@ -64,10 +72,18 @@ class PureScale(Parameters):
 
 
 def lnmax(counts: ArrayLike, scale: float, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Release every query's label by LNMax: argmax_j n_j + Lap(scale), (queries,).
+    """Release every query's label by LNMax: argmax_j n_j + Lap(scale).
 
-    scale: of the Laplace noise, in votes, > 0. Raises ValueError like `check_counts` and for a
-    scale out of range.
+    Args:
+        counts: (queries, classes) int, votes for each class.
+        scale: Scale of the Laplace noise, in votes, > 0.
+        generator: Draws the noise.
+
+    Returns:
+        (queries,) int64.
+
+    Raises:
+        ValueError: As `check_counts` does, and for a scale out of range.
     """
     counts, scale = check_counts(counts), check_scale(scale)
     noise = scale * generator.laplace(size=counts.shape)
@@ -75,7 +91,7 @@ def lnmax(counts: ArrayLike, scale: float, generator: np.random.Generator) -> ND
 
 
 class Laplace(TableLaw):
-    """Parameters are `LaplaceNoise` or `PureScale`."""
+    """The law of LNMax's label; its parameters are `LaplaceNoise` or `PureScale`."""
 
     has_multiclass_pairs = True
 
@@ -84,7 +100,7 @@ class Laplace(TableLaw):
             return lnmax_distribution(counts, parameters.scale)
         return lnmax_matrix(int(counts[0].sum()), parameters.scale, counts[:, 1])
 
-    def probability_correct(self, counts, labels, parameters, secure=False):
+    def probability_correct(self, counts, labels, parameters, *, secure=False):
         if np.shape(counts)[1] > 2:
             return lnmax_probability_correct(merge_histograms(counts), labels, parameters.scale)
         return select_label_probabilities(self.distribution(counts, parameters), labels)
@@ -98,7 +114,7 @@ class Laplace(TableLaw):
             lnmax_probability_correct(merged, labels, noise.scale).mean() * noise.labels
         )
 
-    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, *, secure=False):
         """Return the error of the closed form, or of the quadrature."""
         if n_classes > 2:
             return {"relative_error": 0.0, "absolute_error": 1e-12}
@@ -111,7 +127,10 @@ class Laplace(TableLaw):
         return parameters.replace_scale(factor * parameters.scale)
 
     def dominating_pairs(self, task, parameters):
-        """Return the table of two classes; for more, what dominates a label of this loss."""
+        """Return the table's pairs for two classes.
+
+        For more, return the pair that dominates every label of this largest privacy loss.
+        """
         if task.ensemble.classes == 2:
             return super().dominating_pairs(task, parameters)
         return pure_pair(round_float_up(2 * task.protection.reach / parameters.scale))

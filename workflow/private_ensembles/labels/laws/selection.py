@@ -22,17 +22,23 @@ from private_ensembles.labels.laws.table import TableLaw
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.labels.product_integrals import MANY_CLASSES
 
-# A rate's bits, in more than two classes.
+# A rate has so many bits in more than two classes.
 _BITS = 30
-# Numbers that are drawn at a time.
+# So many numbers are drawn at a time, to bound memory.
 _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
 class SelectionRate(Parameters):
-    """label_epsilon: of one label by its rate alone, twice that, unless an audit found the rate.
+    """The rate of a selection, by what one label costs or as an audit found it.
 
-    rate: if the audit of one label found it, which spends leak; None: half of label_epsilon.
+    Attributes:
+        label_epsilon: epsilon of one label by its rate alone: twice the rate, unless an audit found
+            it.
+        labels: How many labels.
+        rate: The rate, if the audit of one label found it, which spends `leak`; None: half of
+            label_epsilon.
+        leak: delta of one label, if an audit found the rate.
     """
 
     label_epsilon: float
@@ -42,12 +48,23 @@ class SelectionRate(Parameters):
 
     @property
     def used_rate(self) -> float:
-        """Return the rate at which labels are chosen."""
+        """The rate at which labels are chosen."""
         return self.label_epsilon / 2 if self.rate is None else self.rate
 
 
 def validate_counts(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
-    """Return counts (queries, classes) as floats; ValueError for other counts, or rate <= 0."""
+    """Return counts as floats.
+
+    Args:
+        counts: (queries, classes) int, votes for each class.
+        rate: The factor of the counts in the exponent, > 0.
+
+    Returns:
+        (queries, classes) float64.
+
+    Raises:
+        ValueError: For other counts, or a rate that is not a finite number > 0.
+    """
     counts = np.asarray(counts)
     if counts.ndim != 2 or 0 in counts.shape or counts.dtype.kind not in "iu":
         raise ValueError(
@@ -58,7 +75,10 @@ def validate_counts(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
 
 
 def exponential_weights(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
-    """e^(rate (n_j - max)), (queries, classes); ValueError as `checked`."""
+    """Return e^(rate (n_j - max)), (queries, classes).
+
+    Args and errors are those of `validate_counts`.
+    """
     counts = validate_counts(counts, rate)
     return np.exp(rate * (counts - counts.max(axis=1, keepdims=True)))
 
@@ -66,10 +86,10 @@ def exponential_weights(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
 def truncate_rate(rate: float) -> float:
     """Return the rate rounded down to so few bits that its product with any count is exact.
 
+    Counts have 22 bits at most, and floats 53.
+
     >>> truncate_rate(0.25), 0 < 0.1 - truncate_rate(0.1) < 1e-10
     (0.25, True)
-
-    Counts have 22 bits at most, and floats 53.
     """
     mantissa, exponent = math.frexp(rate)
     return math.ldexp(math.floor(math.ldexp(mantissa, _BITS)), exponent - _BITS)
@@ -77,14 +97,20 @@ def truncate_rate(rate: float) -> float:
 
 @dataclass(frozen=True)
 class Selection(TableLaw):
-    """name: as certificates call it. weigh: Pr[label] of counts at a rate, (queries, classes).
+    """A law that chooses a class by exponents rate n_j.
 
-    choose: a label per query, of counts, a generator and a rate. weigh_merged: the same of the
-    pairs of merged counts that are wanted, at a rate, (pairs,). dominating: pairs that dominate a
-    label's in any number of classes, by its largest loss: twice the rate for each vote that moves.
-    draw_exactly: a label per query, of exponents rate (n_j - max), by exact samplers.
+    In more than two classes the rate is that of `truncate_rate`, so that secure labels have this
+    very law.
 
-    In more than two classes the rate is `exact_rate`, so that secure labels have this very law.
+    Attributes:
+        name: What certificates call it.
+        label_probabilities: Returns Pr[label] of counts at a rate, (queries, classes).
+        choose: Draws a label per query, of counts, a generator and a rate.
+        merged_label_probabilities: Returns Pr[label] of the pairs of merged counts that are wanted,
+            at a rate, (pairs,).
+        pairs_for_loss: Returns pairs that dominate a label's in any number of classes, by its
+            largest privacy loss: twice the rate for each vote that moves.
+        draw_exactly: Draws a label per query, of exponents rate (n_j - max), by exact samplers.
     """
 
     name: str
@@ -99,8 +125,8 @@ class Selection(TableLaw):
 
     def rate(self, n_classes: int, parameters: SelectionRate) -> float:
         """Return the rate at which labels of so many classes are chosen."""
-        used = parameters.used_rate
-        return used if n_classes == 2 else truncate_rate(used)
+        rate = parameters.used_rate
+        return rate if n_classes == 2 else truncate_rate(rate)
 
     def probabilities(self, counts, parameters):
         return self.label_probabilities(counts, self.rate(np.shape(counts)[1], parameters))
@@ -113,25 +139,25 @@ class Selection(TableLaw):
             merged, wanted, self.rate(merged.n_classes, parameters)
         )
 
-    def probability_correct(self, counts, labels, parameters, secure=False):
+    def probability_correct(self, counts, labels, parameters, *, secure=False):
         """Return entries of `distribution`, of very many classes within 1e-12 of them."""
         if np.shape(counts)[1] < MANY_CLASSES:
-            return super().probability_correct(counts, labels, parameters, secure)
+            return super().probability_correct(counts, labels, parameters, secure=secure)
         merged = merge_histograms(counts)
-        of, wanted = merged.select_label_pairs(labels)
-        return self.merged_probabilities(merged, wanted, parameters)[of]
+        label_pairs, wanted = merged.select_label_pairs(labels)
+        return self.merged_probabilities(merged, wanted, parameters)[label_pairs]
 
     def build_objective(self, counts, labels, task):
         """Merge the votes of very many classes once for all rates."""
         if task.ensemble.classes < MANY_CLASSES:
             return super().build_objective(counts, labels, task)
         merged = merge_histograms(counts)
-        of, wanted = merged.select_label_pairs(labels)
+        label_pairs, wanted = merged.select_label_pairs(labels)
         return lambda noise: float(
-            self.merged_probabilities(merged, wanted, noise)[of].mean() * noise.labels
+            self.merged_probabilities(merged, wanted, noise)[label_pairs].mean() * noise.labels
         )
 
-    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, *, secure=False):
         """Return the error of exponents, as far as floats hold them."""
         return {"relative_error": RELATIVE_ERROR, "absolute_error": ABSOLUTE_ERROR}
 
@@ -142,11 +168,11 @@ class Selection(TableLaw):
         if not source.secure or n_classes == 2:
             return super().draw(counts, parameters, source)
         rate, labels = self.rate(n_classes, parameters), np.empty(queries, dtype=np.int64)
-        at_once = max(1, _AT_ONCE // n_classes)
-        for start in range(0, queries, at_once):
-            some = counts[start : start + at_once]
-            gaps = some - some.max(axis=1, keepdims=True)
-            labels[start : start + at_once] = self.draw_exactly(rate * gaps)
+        step = max(1, _AT_ONCE // n_classes)
+        for start in range(0, queries, step):
+            rows = counts[start : start + step]
+            gaps = rows - rows.max(axis=1, keepdims=True)
+            labels[start : start + step] = self.draw_exactly(rate * gaps)
         return labels
 
     def draw_seeded(self, counts, parameters, generator):
@@ -155,11 +181,14 @@ class Selection(TableLaw):
     def scale_noise(self, parameters, factor):
         if parameters.rate is None:
             return replace(parameters, label_epsilon=parameters.label_epsilon / factor)
-        rate = parameters.rate / factor  # of which an audit says nothing
+        rate = parameters.rate / factor  # no audit has found this rate
         return replace(parameters, label_epsilon=2 * rate, rate=rate, leak=None)
 
     def dominating_pairs(self, task, parameters):
-        """Return the table of two classes; for more, what dominates a label of this loss."""
+        """Return the table's pairs for two classes.
+
+        For more, return what dominates every label of this largest privacy loss.
+        """
         if task.ensemble.classes == 2:
             return super().dominating_pairs(task, parameters)
         loss = 2 * self.rate(task.ensemble.classes, parameters)

@@ -160,7 +160,9 @@ def release_labels(
             label_parameters = by_mechanism[mechanism_name]
             secure = noise == "secure"
             release_gate.require_proof(mechanism, label_parameters, 2, secure=secure)
-            probability = mechanism.law.distribution(both_counts(K), label_parameters, secure)[:, 1]
+            probability = mechanism.law.distribution(
+                both_counts(K), label_parameters, secure=secure
+            )[:, 1]
             for j, training_seed in enumerate(seeds):
                 cache = inputs[f"{mechanism.guarantee.teachers}_{training_seed}"]
                 counts, labels = count_ones(cache, K), cache.labels
