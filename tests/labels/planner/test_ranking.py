@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.base.noise_sources import SeededNoise
-from private_ensembles.labels import release_gate as door
+from private_ensembles.labels import release_gate
 from private_ensembles.labels.accounts import thresholds
 from private_ensembles.labels.accounts.label import LabelAccount
 from private_ensembles.labels.mechanism import Mechanism, load_mechanism
@@ -150,7 +150,7 @@ def test_expected_labels_are_those_of_simulated_releases():
         right = []
         for _ in range(150):
             order = generator.permutation(task.wanted.queries)  # queries come in random order
-            released = door.release_from_counts(
+            released = release_gate.release_from_counts(
                 mechanism, counts[order], plan.parameters, SeededNoise(generator)
             )
             right.append((released == labels[order]).sum())

@@ -75,8 +75,8 @@ def score_epsilon(range: float, draws: int, delta: float) -> Bounds:
 def score_scale(epsilon: float, draws: int, delta: float) -> float:
     """Return the largest range with which all draws together keep a budget.
 
-    >>> found = score_scale(epsilon=3, draws=500, delta=1e-6)
-    >>> round(found, 4), score_epsilon(found, 500, 1e-6).upper <= 3
+    >>> score_range = score_scale(epsilon=3, draws=500, delta=1e-6)
+    >>> round(score_range, 4), score_epsilon(score_range, 500, 1e-6).upper <= 3
     (0.0577, True)
 
     Divide it by the range of your own scores to get the factor they are multiplied with, 1 /

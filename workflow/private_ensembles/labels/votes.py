@@ -7,7 +7,7 @@ its contents alone.
 
 import json
 from dataclasses import dataclass, field, replace
-from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -203,7 +203,7 @@ def vote_histograms(votes: ArrayLike, n_classes: int) -> NDArray[np.int64]:
     return ballots.count_votes(rows, n_classes)
 
 
-def write_votes(path: str | PathLike[str], votes: Votes) -> None:
+def write_votes(path: str | Path, votes: Votes) -> None:
     """Write votes as npz, with their fields' names; equal contents give equal bytes."""
     ballots_or_counts = {"votes": votes.votes} if votes.counts is None else {"counts": votes.counts}
     stated = {name: getattr(votes, name) for name in _STATED}
@@ -217,7 +217,7 @@ def write_votes(path: str | PathLike[str], votes: Votes) -> None:
     )
 
 
-def read_votes(path: str | PathLike[str]) -> Votes:
+def read_votes(path: str | Path) -> Votes:
     """Return the votes in a file, every promise of the format checked.
 
     Raises:
