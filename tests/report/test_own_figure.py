@@ -30,14 +30,14 @@ def test_each_curve_is_drawn_over_what_it_varies(drawn):
     )
     assert by_labels == [[(50, 100), (50, 40)], [(50, 100), (40, 30)]]
     assert by_budget == [[(0.5, 1), (20, 40)], [(1,), (30,)]]
-    assert own_figure._decades(CURVES["wanted"]) == [1, 10, 100]
-    assert own_figure._decades(pd.Series([1, 150])) == [1, 10, 150]
+    assert own_figure._decade_ticks(CURVES["wanted"]) == [1, 10, 100]
+    assert own_figure._decade_ticks(pd.Series([1, 150])) == [1, 10, 150]
     words = [text.get_text() for text in drawn[0].axes[3].get_legend().get_texts()]
     assert words == ["hard queries (30%)", "easy queries (70%)"]
 
 
 @pytest.mark.parametrize(("a", "b"), [(20, 2), (2, 2), (0.5, 0.5), (300, 1)])
 def test_the_profile_s_mean_is_the_beta_s(a, b):
-    weights = own_figure._beta(a, b)
+    weights = own_figure._beta_density(a, b)
     assert weights.sum() == pytest.approx(1)
     assert weights @ own_figure._SHARES == pytest.approx(a / (a + b), abs=0.01)

@@ -120,7 +120,9 @@ def items(section: Section, results: Results) -> list[ShownItem]:
             view=view,
             picture=read_picture(drawn) if drawn else None,
             drawn=drawn,
-            tables=[_rows(item, path, table, section, results) for path, table in tables.items()],
+            tables=[
+                _show_table(item, path, table, section, results) for path, table in tables.items()
+            ],
         )
         shown.append(shown_item)
     return shown
@@ -132,7 +134,9 @@ def counts(compared: pd.DataFrame, paper: str) -> dict[str, int]:
     return {status: int(number[status]) for status in STATUSES if status in number}
 
 
-def _rows(item: Item, path: Path, table: pd.DataFrame, section: Section, results: Results) -> Rows:
+def _show_table(
+    item: Item, path: Path, table: pd.DataFrame, section: Section, results: Results
+) -> Rows:
     """Return a table of an item, with the printed numbers beside ours."""
     stem = path.stem
     of_paper = results.compared[results.compared["paper"] == section.paper]
@@ -148,7 +152,7 @@ def _rows(item: Item, path: Path, table: pd.DataFrame, section: Section, results
         counts=counts(printed, section.paper),
         table=html_table(shown, title, filterable=len(shown) > _SHORT),
         starred=has_stars(shown),
-        reasons=_reasons(table),
+        reasons=_queries_by_reason(table),
         path=path,
     )
 
@@ -165,7 +169,7 @@ def _m_suffix(table: pd.DataFrame) -> str:
     return ""
 
 
-def _reasons(table: pd.DataFrame) -> dict[str, str]:
+def _queries_by_reason(table: pd.DataFrame) -> dict[str, str]:
     """Return the queries for which the tightest totals hold, by the reason."""
     if "tightest_reason" not in table:
         return {}

@@ -210,7 +210,7 @@ def html_table(
         for name, after in zip(table, following, strict=True)
     }
     fixed = {name: decimals if " = " in str(name) else None for name in table}
-    notes = _notes(table)
+    notes = _number_long_texts(table)
     rows = [
         [
             cell(name, row[name], notes, digits[name], fixed[name], numeric=numeric[name])
@@ -229,7 +229,7 @@ def _heading(name: str, *, numeric: bool) -> Cell:
     return Cell(heading, {"class": css_class, "title": None if heading == name else name})
 
 
-def _notes(table: pd.DataFrame) -> dict[str, int]:
+def _number_long_texts(table: pd.DataFrame) -> dict[str, int]:
     """Return the long texts that occur more than once, each with its number."""
     counts: dict[str, int] = {}
     for name in table.select_dtypes(include=["object", "string"]).columns.difference(_TELLING):

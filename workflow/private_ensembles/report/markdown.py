@@ -45,7 +45,7 @@ def table(path: str | Path, digits: int = 4) -> str:
     Raises:
         ValueError: The file is empty, or its rows are of unequal length.
     """
-    header, body = _read(path)
+    header, body = _read_csv(path)
     kept, constants = _split_constant_columns(header, body)
     rows = [[display_names.format_cell(header[i], row[i]) for i in kept] for row in body]
     names = [header[i] for i in kept]
@@ -62,7 +62,7 @@ def table(path: str | Path, digits: int = 4) -> str:
     return "\n\n".join(parts)
 
 
-def _read(path: str | Path) -> tuple[list[str], list[list[str]]]:
+def _read_csv(path: str | Path) -> tuple[list[str], list[list[str]]]:
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     if not rows:
@@ -170,16 +170,16 @@ def docs_page(
         f"Revision {facts['revision']}, Python {facts['python']}, {facts['machine']}; {versions}.",
     ]
     for path in figures:
-        title, words = _titles(section, Path(path))
+        title, words = _heading_and_words(section, Path(path))
         parts += [f"## {title}", f"![{words}]({link(Path(path).name)})"]
     for path in tables:
         name = Path(path).name
-        title, _ = _titles(section, Path(path))
+        title, _ = _heading_and_words(section, Path(path))
         parts += [f"## {title}", f"[{name}]({link(name)})", table(path)]
     return "\n\n".join(parts) + "\n"
 
 
-def _titles(section: Section, path: Path) -> tuple[str, str]:
+def _heading_and_words(section: Section, path: Path) -> tuple[str, str]:
     """Return the heading of a file, and what a figure shows in words."""
     number = path.stem.removeprefix("table")
     name = f"Table {number}" if number.isdigit() else path.stem.replace("_", " ").capitalize()

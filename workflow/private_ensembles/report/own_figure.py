@@ -29,11 +29,11 @@ def draw_own(table: pd.DataFrame, curves: pd.DataFrame, profile: Mapping, *paths
     with style.open_figure(4, 1, size=size, gridspec_kw=ratios) as (drawn, (top, *both, below)):
         rank(top, table)
         for axis, (over, (column, words)) in zip(both, _OVER.items(), strict=True):
-            _curve(axis, curves[curves["over"] == over], column, words)
-        style.set_plain_ticks(both[0].xaxis, _decades(curves["wanted"]))
+            _draw_curves(axis, curves[curves["over"] == over], column, words)
+        style.set_plain_ticks(both[0].xaxis, _decade_ticks(curves["wanted"]))
         both[0].legend(loc="lower left")
         style.set_plain_ticks(both[1].xaxis, sorted(set(curves["budget_epsilon"])))
-        _profile(below, profile)
+        _draw_profile(below, profile)
         style.save_figure(drawn, *paths)
 
 
@@ -44,7 +44,7 @@ _OVER = {
 }
 
 
-def _curve(axis: Axes, rows: pd.DataFrame, column: str, words: str) -> None:
+def _draw_curves(axis: Axes, rows: pd.DataFrame, column: str, words: str) -> None:
     """Draw shares of right labels, a line for each mechanism; the chosen one's is the thicker."""
     rows = rows.assign(label=display_names.short_labels(rows["mechanism"]))
     for name, part in rows.groupby("mechanism", sort=False):
@@ -56,13 +56,13 @@ def _curve(axis: Axes, rows: pd.DataFrame, column: str, words: str) -> None:
     axis.set(xscale="log", xlabel=words, ylabel="right labels, %", ylim=(0, 100))
 
 
-def _decades(values: pd.Series) -> list[int]:
+def _decade_ticks(values: pd.Series) -> list[int]:
     """Return 1, 10, 100 and so on up to the largest value, and that itself."""
     most = int(values.max())
     return [*(10**k for k in range(len(str(most))) if 2 * 10**k <= most), most]
 
 
-def _profile(axis: Axes, profile: Mapping) -> None:
+def _draw_profile(axis: Axes, profile: Mapping) -> None:
     share = profile["easy_share"]
     parts = [
         (1 - share, profile["hard"], "hard queries", style.VERMILION, "//"),
@@ -70,7 +70,7 @@ def _profile(axis: Axes, profile: Mapping) -> None:
     ]
     floor = np.zeros_like(_SHARES)
     for weight, shape, name, color, hatch in parts:
-        density = weight * _beta(*shape)
+        density = weight * _beta_density(*shape)
         axis.fill_between(
             100 * _SHARES,
             floor,
@@ -93,7 +93,7 @@ def _profile(axis: Axes, profile: Mapping) -> None:
     axis.legend(loc="upper left")
 
 
-def _beta(a: float, b: float) -> np.ndarray:
+def _beta_density(a: float, b: float) -> np.ndarray:
     """Return the density of a Beta distribution at the shares drawn, scaled to a sum of one."""
     logs = (a - 1) * np.log(_SHARES) + (b - 1) * np.log1p(-_SHARES)
     density = np.exp(logs - logs.max())

@@ -62,8 +62,8 @@ def build(
         picture=read_picture(figure),
         profile=profile_words(profile),
         profile_name=name_profile(profile),
-        choices=_choices(curves),
-        mechanisms=_mechanisms(table[applies]),
+        choices=_choices_table(curves),
+        mechanisms=_mechanisms_table(table[applies]),
         refused=[
             (display_names.format_reason(str(reason)), list(names)) for reason, names in refused
         ],
@@ -80,7 +80,7 @@ def _count_by_class(labels: pd.DataFrame) -> Markup:
     return html_table(per_class.reset_index(name="labels"), "Released labels by class")
 
 
-def _mechanisms(plans: pd.DataFrame) -> Markup:
+def _mechanisms_table(plans: pd.DataFrame) -> Markup:
     """Return a table of what each of the mechanisms that apply would give."""
     columns = {
         "mechanism": plans["name"],
@@ -88,7 +88,7 @@ def _mechanisms(plans: pd.DataFrame) -> Markup:
         "with published noise": plans["published"].round(1),
         "answers": plans["answers"].round(1),
         "ε at most": plans["epsilon"].map(format_upper_bound),
-        "parameters": plans["parameters"].astype(str).map(_symbols),
+        "parameters": plans["parameters"].astype(str).map(_write_symbols),
     }
     if plans["published"].isna().all():
         del columns["with published noise"]
@@ -98,7 +98,7 @@ def _mechanisms(plans: pd.DataFrame) -> Markup:
 _LETTERS = {"sigma1": "σ₁", "sigma2": "σ₂", "sigma": "σ", "label_epsilon": "ε of one label"}
 
 
-def _symbols(parameters: str) -> str:
+def _write_symbols(parameters: str) -> str:
     return re.sub(r"[a-z]\w*(?= = )", lambda match: _LETTERS.get(match[0], match[0]), parameters)
 
 
@@ -111,7 +111,7 @@ def format_upper_bound(value: float) -> str:
     return display_names.format_powers(write_upper_bound(float(value)))
 
 
-def _choices(curves: pd.DataFrame) -> Markup | str:
+def _choices_table(curves: pd.DataFrame) -> Markup | str:
     """Return right labels by choice of labels and budget, with a column for each mechanism.
 
     The text is empty if there was one choice alone.

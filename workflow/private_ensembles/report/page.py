@@ -35,10 +35,10 @@ def inline_html(text: str) -> Markup:
     text = re.sub(r"``(docs/[\w.-]+\.md)``", lambda match: str(pieces.docs(match[1])), text)
     text = re.sub(r"``(.+?)``", r"<code>\1</code>", text)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
-    return Markup(re.sub(r"(?<![\w*])\*([^*]+)\*(?![\w*])", _emphasis, text))
+    return Markup(re.sub(r"(?<![\w*])\*([^*]+)\*(?![\w*])", _emphasise, text))
 
 
-def _emphasis(match: re.Match) -> str:
+def _emphasise(match: re.Match) -> str:
     is_column = re.fullmatch("[A-Za-z]+(_[A-Za-z0-9]+)*", match[1])
     return f"<em>{display_names.column_heading(match[1]) if is_column else match[1]}</em>"
 

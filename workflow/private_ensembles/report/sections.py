@@ -82,24 +82,24 @@ def read_sections(folder: Path) -> list[Section]:
         TypeError: An entry lacks a field or has an unknown one.
     """
     sections = []
-    for entry in _read(folder / "sections.yaml"):
+    for entry in _read_yaml(folder / "sections.yaml"):
         entries = [_read_paper_section(paper) for paper in ALL] if entry == "papers" else [entry]
         for section in entries:
-            fields = section | {"items": _items(section)}
+            fields = section | {"items": _build_items(section)}
             sections.append(Section(**fields))
     return sections
 
 
-def _read(path: Path):
+def _read_yaml(path: Path):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def _read_paper_section(paper: Paper) -> dict:
     """Return the section in a paper's page.yaml, under the paper's title."""
-    page = _read(FOLDER / paper.name / "page.yaml")
+    page = _read_yaml(FOLDER / paper.name / "page.yaml")
     title = f"{paper.title}: {page.pop('about')}"
     return {"paper": paper.name, "title": title, **page}
 
 
-def _items(section: dict) -> list[Item]:
+def _build_items(section: dict) -> list[Item]:
     return [Item(**item) for item in section["items"]]

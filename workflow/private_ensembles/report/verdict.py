@@ -32,14 +32,14 @@ def headline(findings: Sequence[Finding], papers: int) -> str:
     >>> headline(findings, 4)
     'Four papers on private teacher ensembles, recomputed. One claim is broken.'
     """
-    count = "One paper" if papers == 1 else f"{_word(papers).capitalize()} papers"
+    count = "One paper" if papers == 1 else f"{_spell_number(papers).capitalize()} papers"
     head = f"{count} on private teacher ensembles, recomputed."
     parts = []
     for kind, (singular, plural) in _KINDS.items():
         of_kind = [finding for finding in findings if finding.kind == kind]
         number = len({finding.paper for finding in of_kind}) if kind == "noise" else len(of_kind)
         if number:
-            parts.append(f"{_word(number)} {singular if number == 1 else plural}")
+            parts.append(f"{_spell_number(number)} {singular if number == 1 else plural}")
     if not parts:
         return head
     sentence = join_with_and(parts)
@@ -57,7 +57,7 @@ def join_with_and(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _word(number: int) -> str:
+def _spell_number(number: int) -> str:
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 

@@ -129,7 +129,7 @@ def read_adult_file(path):
             if not line.strip() or (number == 1 and line.startswith("|")):
                 continue
             where = f"{path}: line {number}"
-            numbers, ones, label = _record(line, columns, where)
+            numbers, ones, label = _parse_record(line, columns, where)
             rows.append((numbers, ones))
             labels.append(label)
     if not rows:
@@ -141,7 +141,7 @@ def read_adult_file(path):
     return features, np.array(labels, np.uint8)
 
 
-def _record(line, columns, where):
+def _parse_record(line, columns, where):
     """Return the numbers of a line, the columns in which it has a one, and its label."""
     fields = [field.strip() for field in line.split(",")]
     if len(fields) != len(ATTRIBUTES) + 1:

@@ -119,7 +119,7 @@ def fetch(
     destination = Path(destination)
     final_path = Path(final_path or destination)
     part = final_path.with_name(f"{final_path.name}.part")
-    addresses = _addresses(known, mirror)
+    addresses = _list_addresses(known, mirror)
     destination.parent.mkdir(parents=True, exist_ok=True)
     part.parent.mkdir(parents=True, exist_ok=True)
 
@@ -147,7 +147,7 @@ def fetch(
     )
 
 
-def _addresses(known, mirror):
+def _list_addresses(known, mirror):
     """Return checked addresses in the order in which they are tried.
 
     Folders are Paths and URLs are texts.

@@ -66,7 +66,7 @@ def epsilon_prv(noise_multiplier, sample_rate, steps, Delta):
     References:
         Gopi, Lee and Wutschitz 2021.
     """
-    _check(noise_multiplier, sample_rate, steps, Delta)
+    _check_arguments(noise_multiplier, sample_rate, steps, Delta)
     from opacus.accountants import PRVAccountant  # late: opacus imports torch
 
     accountant = PRVAccountant()
@@ -93,7 +93,7 @@ def epsilon_pld(noise_multiplier, sample_rate, steps, Delta, adjacency="add_remo
     References:
         Doroshenko et al. 2022; Zhu, Dong and Wang 2022, Theorems 10 and 11.
     """
-    _check(noise_multiplier, sample_rate, steps, Delta)
+    _check_arguments(noise_multiplier, sample_rate, steps, Delta)
     checks.check_choice(ADJACENCIES, adjacency=adjacency)
     noise = _noise_per_norm(noise_multiplier)
     return composed_epsilon(noise, sample_rate, steps, Delta, adjacency)
@@ -117,7 +117,7 @@ def epsilon_group(noise_multiplier, sample_rate, steps, Delta):
     References:
         docs/method.md, "A record that is replaced".
     """
-    _check(noise_multiplier, sample_rate, steps, Delta)
+    _check_arguments(noise_multiplier, sample_rate, steps, Delta)
     noise = _noise_per_norm(noise_multiplier)
     totals = composed_loss_distributions(noise, sample_rate, steps, "add_remove")
 
@@ -148,7 +148,7 @@ def epsilon_rdp(noise_multiplier, sample_rate, steps, Delta):
         Mironov, Talwar and Zhang 2019, section 3.3; Canonne, Kamath and Steinke 2020,
         Proposition 12.
     """
-    _check(noise_multiplier, sample_rate, steps, Delta)
+    _check_arguments(noise_multiplier, sample_rate, steps, Delta)
     import dp_accounting
     from dp_accounting import rdp
 
@@ -270,7 +270,7 @@ def account_ensemble(name, *, n_train, K, training, epsilon, Delta, stand_in):
     ]
 
 
-def _check(noise_multiplier, sample_rate, steps, Delta):
+def _check_arguments(noise_multiplier, sample_rate, steps, Delta):
     checks.check_finite(noise_multiplier=noise_multiplier, above=0)
     checks.check_probability(sample_rate=sample_rate, zero=False)
     checks.check_integer(steps=steps, at_least=1)

@@ -91,7 +91,7 @@ def darrm_cnn(image_shape, n_classes):
     References:
         DaRRM, section 6.2.
     """
-    channels, height, width = _dimensions("darrm_cnn", image_shape, 4)
+    channels, height, width = _checked_dimensions("darrm_cnn", image_shape, 4)
     return nn.Sequential(
         *_stage(channels, 16, 5, padding=2),
         *_stage(16, 32, 5, padding=2),
@@ -115,7 +115,7 @@ def mnist_cnn(image_shape, n_classes):
     Raises:
         ValueError: The images are too small.
     """
-    channels, height, width = _dimensions("mnist_cnn", image_shape, 16)
+    channels, height, width = _checked_dimensions("mnist_cnn", image_shape, 16)
     sides = [((side - 4) // 2 - 4) // 2 for side in (height, width)]
     return nn.Sequential(
         *_stage(channels, 16, 5),
@@ -138,7 +138,7 @@ def svhn_cnn(image_shape, n_classes):
     Raises:
         ValueError: The images are too small.
     """
-    channels, height, width = _dimensions("svhn_cnn", image_shape, 4)
+    channels, height, width = _checked_dimensions("svhn_cnn", image_shape, 4)
     return nn.Sequential(
         *_stage(channels, 32, 3, padding=1),
         *_stage(32, 64, 3, padding=1),
@@ -201,7 +201,7 @@ def _stage(channels, outputs, kernel, padding=0):
     return nn.Conv2d(channels, outputs, kernel, padding=padding), MaxPool2x2(), nn.ReLU()
 
 
-def _dimensions(name, image_shape, smallest):
+def _checked_dimensions(name, image_shape, smallest):
     """Return (channels, height, width); raise ValueError for a side below `smallest`."""
     height, width, *colours = image_shape
     if min(height, width) < smallest:
