@@ -267,7 +267,7 @@ def test_what_is_granted_between_nodes_is_what_probabilities_bend(lead, cells, m
     for middle in (-1.0, -0.05, abs(lead) / 2 + 0.1, abs(lead) / 2 + 1.4):
         middles, fine = middle + cells[1] * np.arange(3), middle + steps[1] * np.arange(-1, 10)
         before, after = (outcomes(fine_leads - x, fine) for x in (0.0, move))
-        found = curvatures(leads, middles, move, True)
+        found = curvatures(leads, middles, move, between=True)
         for bound, values in zip(found, (before, before - after), strict=True):
             bends = np.abs(second_differences(values, steps)).max(axis=(1, 2))
             exact = (np.square(cells) / 8) @ bends  # of a, b and another

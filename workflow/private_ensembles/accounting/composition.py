@@ -129,8 +129,8 @@ def general_composition(epsilon: float, delta: float, k: int, delta_prime: float
         logs = (Decimal(1).exp() + (k * e * e).sqrt() / slack).ln(), (1 / slack).ln()
         total = min(drift + e * (2 * k * log).sqrt() for log in logs)
         leak = 1 - (1 - Decimal(delta)) ** k * (1 - slack)
-    least = min(round_multiple_up(epsilon, k), round_up(total))
-    return Composition(least, min(1.0, round_up(leak)))
+    total_epsilon = min(round_multiple_up(epsilon, k), round_up(total))
+    return Composition(total_epsilon, min(1.0, round_up(leak)))
 
 
 def optimal_composition(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
@@ -173,8 +173,8 @@ def optimal_composition(epsilon: float, delta: float, k: int, delta_total: float
         if kept == 0 or slack < 0:
             return Composition(math.inf, float(delta_total))
         total = _randomised_response_epsilon(e, k, slack)
-    least = min(round_multiple_up(epsilon, k), round_up(total))
-    return Composition(least, float(delta_total))
+    total_epsilon = min(round_multiple_up(epsilon, k), round_up(total))
+    return Composition(total_epsilon, float(delta_total))
 
 
 def _randomised_response_epsilon(e: Decimal, k: int, delta_budget: Decimal) -> Decimal:

@@ -290,12 +290,13 @@ class DiscreteGaussianCounts:
         # A number whose loss equals epsilon up to rounding is included: it hardly weighs anything.
         slack = 2e-15 * (np.abs(bound) + self.total_shift)
         start = np.ceil(bound - slack).astype(np.int64)
-        here, there = self.law.upper_tail(start), self.law.lower_tail(start + self.total_shift)
+        tail = self.law.upper_tail(start)
+        neighbour_tail = self.law.lower_tail(start + self.total_shift)
         rounding = 2 * self.sensitivity * slack / self.sigma**2 + 4 * UNIT_ROUNDOFF * (
             1 + np.abs(epsilon)
         )
         growth = np.exp(np.minimum(epsilon, 700.0)) * np.maximum(1 - rounding, 0.0)
-        return np.clip(here * (1 + rounding) - growth * there, 0.0, 1.0)
+        return np.clip(tail * (1 + rounding) - growth * neighbour_tail, 0.0, 1.0)
 
 
 def delta(epsilon: float, count_groups: Iterable[DiscreteGaussianCounts]) -> float:

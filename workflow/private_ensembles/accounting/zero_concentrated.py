@@ -77,6 +77,7 @@ def least_rho(
 
 
 def _orders(marks: NDArray) -> NDArray[np.float64]:
+    """Return the orders at the marks."""
     return 1 + np.sinh(marks / 2) ** 2
 
 
@@ -97,6 +98,7 @@ def _add_marks(
 
 
 def _attained_rho(marks: NDArray, costs: NDArray) -> float:
+    """Return the largest D_a / a that is attained at the marks."""
     return float((costs[1:] / _orders(marks[1:])).max())
 
 

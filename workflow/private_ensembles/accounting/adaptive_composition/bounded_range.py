@@ -241,8 +241,9 @@ def _log_factorial(number: NDArray) -> Ball:
     rest = Ball((low + high) / 2, (high - low) / 2 * (1 + 1e-12) + 1e-17)
     stirling = Ball(positive).log() * (positive + 0.5) - positive
     stirling = stirling + Ball(2 * math.pi, 1e-15).log() / 2 + rest
-    few = number < _FACTORIALS.size
-    exact = Ball(_FACTORIALS[np.where(few, number, 0)]).log()
+    small = number < _FACTORIALS.size
+    exact = Ball(_FACTORIALS[np.where(small, number, 0)]).log()
     return Ball(
-        np.where(few, exact.middle, stirling.middle), np.where(few, exact.radius, stirling.radius)
+        np.where(small, exact.middle, stirling.middle),
+        np.where(small, exact.radius, stirling.radius),
     )

@@ -105,12 +105,12 @@ class NeighbourPairs:
     def attainable_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `DominatingPairs`."""
         both = self.first, self.second
-        least = [
+        lower = [
             np.maximum(p - np.asarray(self.relative_error) * p - self.absolute_error, 0.0)
             for p in both
         ]
-        most = [p + np.asarray(self.relative_error) * p + self.absolute_error for p in both]
-        return np.concatenate(least), np.concatenate(most[::-1])
+        upper = [p + np.asarray(self.relative_error) * p + self.absolute_error for p in both]
+        return np.concatenate(lower), np.concatenate(upper[::-1])
 
 
 class PessimisticPairs(NeighbourPairs):
@@ -200,8 +200,8 @@ def pure_pair(epsilon: float) -> PessimisticPairs:
     array([[0.75, 0.25]])
     """
     checks.check_range(0, LARGEST_RANGE, epsilon=epsilon, low_allowed=False)
-    least = 1 / (1 + math.exp(epsilon))
-    first = np.array([[math.exp(epsilon) * least, least]])
+    lie = 1 / (1 + math.exp(epsilon))
+    first = np.array([[math.exp(epsilon) * lie, lie]])
     return PessimisticPairs(first, first[:, ::-1], _PAIR_ERROR)
 
 

@@ -145,13 +145,13 @@ class GaussianMaximum:
         """
         # These are all of a's votes; they stay as they are, or those that move go to b.
         lead = (_LEAD + self.lead_shift) * self.scale
-        least = max(self.group_size, math.floor((self.teachers - lead) / 2))
+        fewest = max(self.group_size, math.floor((self.teachers - lead) / 2))
         most = min(self.teachers, math.ceil((self.teachers + lead) / 2))
-        votes = np.unique(np.linspace(least, most, _MOST_PAIRS).astype(np.int64))
-        if most - least >= _MOST_PAIRS:  # near a tie each number counts
+        votes = np.unique(np.linspace(fewest, most, _MOST_PAIRS).astype(np.int64))
+        if most - fewest >= _MOST_PAIRS:  # near a tie each number counts
             tie = (self.teachers + self.group_size - 1) // 2
             near_tie = tie + np.arange(-_MOST_PAIRS // 4, _MOST_PAIRS // 4)
-            votes = np.union1d(votes[::2], np.clip(near_tie, least, most))
+            votes = np.union1d(votes[::2], np.clip(near_tie, fewest, most))
         counts = np.union1d(votes, votes - self.group_size)
         laws = _three_outcomes(counts, self.teachers, self.classes, self.scale)
         unmoved = laws[np.searchsorted(counts, votes)]
@@ -168,8 +168,8 @@ class GaussianMaximum:
         """
         leads, middles, between = self._grid_points()
         before = outcomes(leads, middles)
-        apart, _ = curvatures(leads, middles, 0.0, between)
-        level, tilt = curvatures(leads, middles, self.lead_shift, between)
+        apart, _ = curvatures(leads, middles, 0.0, between=between)
+        level, tilt = curvatures(leads, middles, self.lead_shift, between=between)
         after = before[::-1, :, _EXCHANGED]
         apart_after = apart[::-1, :, _EXCHANGED]
         return _compute_bounding_lines(before, after, level, tilt, apart, apart_after)
@@ -291,7 +291,7 @@ def outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
 
 
 def curvatures(
-    leads: NDArray, middles: NDArray, move: float, between: bool
+    leads: NDArray, middles: NDArray, move: float, *, between: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return how much what lies between nodes may exceed the chords: (t - 1) level + tilt.
 

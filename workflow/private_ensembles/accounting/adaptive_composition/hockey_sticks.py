@@ -111,19 +111,19 @@ def hockey_stick_divergences(
     >>> hockey_stick_divergences([[0.5, 0.5]], [[0.25, 0.75]], np.array([1.0])).round(12)
     array([[0.25]])
     """
-    most, least = [], []
+    upper, lower = [], []
     for rows in (np.asarray(first), np.asarray(second)):
-        most.append((rows * (1 + relative_error + _ROUNDING) + absolute_error)[..., None])
-        least.append(
+        upper.append((rows * (1 + relative_error + _ROUNDING) + absolute_error)[..., None])
+        lower.append(
             np.maximum(rows * (1 - relative_error - _ROUNDING) - absolute_error, 0.0)[..., None]
         )
     low = t < 1
-    total = np.zeros((len(most[0]), t.size))
+    total = np.zeros((len(upper[0]), t.size))
     # Taking outcome by outcome, and either side of 1 by itself, takes a third of the time.
-    for outcome in range(most[0].shape[1]):
+    for outcome in range(upper[0].shape[1]):
         gains = np.empty_like(total)
-        gains[:, low] = t[low] * most[1][:, outcome] - least[0][:, outcome]
-        gains[:, ~low] = most[0][:, outcome] - t[~low] * least[1][:, outcome]
+        gains[:, low] = t[low] * upper[1][:, outcome] - lower[0][:, outcome]
+        gains[:, ~low] = upper[0][:, outcome] - t[~low] * lower[1][:, outcome]
         total += np.maximum(gains, 0.0, out=gains)
     return total * (1 + _ROUNDING)
 

@@ -112,12 +112,12 @@ def explain_nothing_provable(n_classes: int, labels: int, delta: float) -> str |
     >>> explain_nothing_provable(2, 1000, 1e-5) is None
     True
     """
-    least = hockey_sticks.LEAST_LOST + (OUTSIDE if n_classes > 2 else 0.0)
-    if delta > labels * least:
+    charge = hockey_sticks.LEAST_LOST + (OUTSIDE if n_classes > 2 else 0.0)
+    if delta > labels * charge:
         return None
     return (
         f"its account of {labels:,} labels proves nothing for a delta of "
-        f"{labels * least:.2g} or less, which its rounding takes"
+        f"{labels * charge:.2g} or less, which its rounding takes"
     )
 
 
