@@ -196,7 +196,7 @@ def _exact_text(report: dict) -> list[str]:
     pair = report["worst_pair"]
     first, second, labels = pair["first"], pair["second"], pair["labels"]
     private = report["neighbours"] == "private_teachers"
-    what = "teachers that say 1 with chances" if private else "counts"
+    inputs = "teachers that say 1 with chances" if private else "counts"
     mu, mu_lower = format_upper_bound(report["mu"]), format_lower_bound(report["mu_lower"])
     return [
         f"{report['mechanism']}: {report['teachers']} teachers, {report['classes']} classes, "
@@ -209,7 +209,7 @@ def _exact_text(report: dict) -> list[str]:
         *_rows("epsilon", "delta", report["delta_curve"], format_upper_bound),
         *_rows("order", "divergence", report["renyi"], format_upper_bound),
         *_rows("false_alarm", "miss", report["trade_off"], format_lower_bound),
-        f"worst pair: {what} {first} against {second}, labels {labels}",
+        f"worst pair: {inputs} {first} against {second}, labels {labels}",
         *(_describe_claim(claim, "") for claim in report["claims"]),
     ]
 

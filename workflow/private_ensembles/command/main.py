@@ -54,14 +54,14 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args=None, namespace=None):
         """Parse as argparse does, but report an unknown option before one that is missing."""
-        known = ["--help", *re.findall(r"(?<![\w-])--[\w-]+", self.format_usage())]
+        options = ["--help", *re.findall(r"(?<![\w-])--[\w-]+", self.format_usage())]
         for word in sys.argv[1:] if args is None else args:
             if word == "--" or (self.has_subcommands and word[:1] != "-"):
                 break  # values follow, or what another parser reads
             name = word.partition("=")[0]
-            is_option = (name[:2] == "--" and " " not in name) or f"-{name}" in known
-            if is_option and name not in known:
-                hint = did_you_mean(name, known) or f"see {self.prog} --help"
+            is_option = (name[:2] == "--" and " " not in name) or f"-{name}" in options
+            if is_option and name not in options:
+                hint = did_you_mean(name, options) or f"see {self.prog} --help"
                 removed = advice(name)
                 self.error(f"{name} {removed}" if removed else f"{name}: unknown option; {hint}")
         return super().parse_known_args(args, namespace)
@@ -69,8 +69,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str):
         """Print the message as one line and end the process with status 2."""
         if choice := _CHOICE.fullmatch(message):
-            name, value, known = choice["name"], choice["value"], re.findall(r"[\w-]+", choice[3])
-            hint = did_you_mean(value, known) or f"must be one of {', '.join(known)}"
+            name, value, allowed = choice["name"], choice["value"], re.findall(r"[\w-]+", choice[3])
+            hint = did_you_mean(value, allowed) or f"must be one of {', '.join(allowed)}"
             removed = advice(value)
             message = f"{value} {removed}" if removed else f"{name} = {value!r}: {hint}"
         self.exit(BAD_INPUT, f"error: {' '.join(message.split())}\n")

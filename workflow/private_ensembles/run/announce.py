@@ -46,13 +46,13 @@ def describe_start(jobs: Iterable, config: Mapping) -> str:
     counts = Counter(job.rule.name for job in jobs)
     votes, session = config["own"]["votes"], config["own"]["session"]
     if session["file"] is not None:
-        what = f"Releasing batch {session['batch']} of {session['file']}"
+        purpose = f"Releasing batch {session['batch']} of {session['file']}"
     elif votes is not None:
-        what = f"Accounting for your votes ({votes})"
+        purpose = f"Accounting for your votes ({votes})"
     else:
         titles = {paper.name: paper.title for paper in ALL}
         names = [titles[paper] for paper in config["papers"]]
-        what = f"Reproducing {_join_with_and(names)} {_DATA[config['data']]}"
+        purpose = f"Reproducing {_join_with_and(names)} {_DATA[config['data']]}"
     work = []
     for rule, (verb, singular, plural) in _WORK.items():
         if number := counts.pop(rule, 0):
@@ -64,7 +64,7 @@ def describe_start(jobs: Iterable, config: Mapping) -> str:
     elif rest:
         work.append(f"{rest} job{'s' * (rest > 1)}")
     return (
-        f"{what}: {_join_with_and(work)}.\n"
+        f"{purpose}: {_join_with_and(work)}.\n"
         "Ctrl-C stops the run; the same command continues it. Each job's own log: logs/"
     )
 
@@ -123,14 +123,14 @@ def describe_end(
         lines.append(f"{counts.total()} printed numbers compared: {verdicts or 'none'}{not_run}.")
     if page in requested:
         # A batch of a session ends with its labels, and has no page.
-        what = "Labels" if page.endswith(".csv") else "Open the report"
-        where = str(Path(page).resolve())
+        title = "Labels" if page.endswith(".csv") else "Open the report"
+        location = str(Path(page).resolve())
     elif len(made) == 1:
-        what, where = "Result", str(made[0])
+        title, location = "Result", str(made[0])
     else:
-        what = "Results"
-        where = f"{len(made)} files in {os.path.commonpath([file.parent for file in made])}"
-    return "\n".join([*lines, f"{what}: {where}"])
+        title = "Results"
+        location = f"{len(made)} files in {os.path.commonpath([file.parent for file in made])}"
+    return "\n".join([*lines, f"{title}: {location}"])
 
 
 def say(text: str | None) -> None:

@@ -315,9 +315,9 @@ def _order_keys(value: Any, pattern: Any) -> Any:
     if not isinstance(value, dict):
         return value
     pattern = pattern if isinstance(pattern, dict) else {}
-    known = [key for key in pattern if key in value]
+    ordered = [key for key in pattern if key in value]
     others = sorted((key for key in value if key not in pattern), key=str)
-    return {key: _order_keys(value[key], pattern.get(key)) for key in (*known, *others)}
+    return {key: _order_keys(value[key], pattern.get(key)) for key in (*ordered, *others)}
 
 
 # Messages ----------------------------------------------------------------------------------------

@@ -109,9 +109,9 @@ class Configuration(_WithPapers):
             yield "planner.profile.absent_share", share, allowed
         released = own.votes is not None and own.session.file is None
         for key, usual in {"adjacency": "replace_one", "teacher_epsilon": None}.items():
-            stated, place = getattr(self.planner, key), SECTION_PATHS[key]
-            if released and stated not in (usual, attrgetter(place)(own)):
-                allowed = f"as in config.yaml, as your own votes have their own (own.{place})"
+            stated, path = getattr(self.planner, key), SECTION_PATHS[key]
+            if released and stated not in (usual, attrgetter(path)(own)):
+                allowed = f"as in config.yaml, as your own votes have their own (own.{path})"
                 yield f"planner.{key}", stated, allowed
         for name in self.synthetic_votes:
             if name in self.datasets:  # their votes would be one folder
@@ -190,6 +190,6 @@ def _annotation(path: str) -> object:
 # All keys that may be given on the command line, with their dotted paths. The values of some may be
 # any text, such as names and paths of files.
 _TYPED = {name: name for name in Configuration.model_fields} | {
-    key: f"own.{place}" for key, place in SECTION_PATHS.items()
+    key: f"own.{path}" for key, path in SECTION_PATHS.items()
 }
 TEXTS = {key for key, path in _TYPED.items() if _is_text(_annotation(path))}

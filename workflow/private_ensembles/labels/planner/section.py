@@ -12,7 +12,7 @@ BETA = "Beta distribution of the share of teachers that are right on a query."
 
 
 class Profile(settings.Section):
-    """How the teachers tend to agree (votes.synthetic.ConsensusProfile)."""
+    """How the teachers tend to agree (labels.profile.ConsensusProfile)."""
 
     easy_share: settings.Share = describe_key("Share of easy queries.")
     easy: settings.Pair[settings.Positive] = describe_key(BETA)
