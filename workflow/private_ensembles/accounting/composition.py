@@ -263,13 +263,12 @@ def rdp_to_dp(
 def randomised_response_rdp(epsilon: float, orders: ArrayLike) -> NDArray[np.float64]:
     """Return the Rényi divergence of randomised response at each order, rounded up.
 
-    No (epsilon, 0)-DP mechanism has more. With h = epsilon / 2,
+    No (epsilon, 0)-DP mechanism has more. With h = epsilon / 2, it is
 
-        D_a = ln(cosh((2a - 1) h) / cosh(h)) / (a - 1)
-            = ln(1 + 2 sinh(a h) sinh((a - 1) h) / cosh(h)) / (a - 1),
+        D_a = ln(1 + 2 sinh(a h) sinh((a - 1) h) / cosh(h)) / (a - 1),
 
-    and the last form takes no difference of numbers that are nearly equal. So small epsilons lose
-    nothing, nor do large ones, for which e^((a-1) epsilon) overflows.
+    which takes no difference of numbers that are nearly equal. So small epsilons lose nothing, nor
+    do large ones, for which e^((a-1) epsilon) overflows.
 
     Args:
         epsilon: Of randomised response, finite and >= 0.
@@ -282,8 +281,8 @@ def randomised_response_rdp(epsilon: float, orders: ArrayLike) -> NDArray[np.flo
         ValueError: epsilon < 0 or not finite, or orders that are not finite and > 1.
 
     References:
-        Mironov 2017, Proposition 5; the dominating pair of Kairouz, Oh and Viswanath 2015,
-        Theorem 3.3; docs/rounding.md.
+        docs/rounding.md; Mironov 2017, Proposition 5; the dominating pair of Kairouz, Oh and
+        Viswanath 2015, Theorem 3.3.
     """
     _check(epsilon, 0.0, 1)
     orders = np.asarray(orders, dtype=np.float64)

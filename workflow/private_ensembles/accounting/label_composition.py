@@ -20,7 +20,7 @@ from private_ensembles.base.rounding import round_float_up
 
 # Optimal composition of more labels takes long, and Rényi DP comes close to it.
 _MOST_OPTIMAL = 300
-# Rényi orders that are tried, all > 1.
+# These Rényi orders are tried, all > 1.
 ORDERS = 1 + np.geomspace(1e-2, 1e5, 400)
 
 

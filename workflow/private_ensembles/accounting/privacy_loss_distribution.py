@@ -238,11 +238,8 @@ def _chernoff_index_range(
 def fourier_error(masses: NDArray, length: int, times: int) -> float:
     """Return a bound on what Fourier transforms take from any delta of many labels.
 
-    With kappa = _TRANSFORM log2(length), the transform of the masses is off by kappa |masses| in
-    the Euclidean norm (scaled to keep norms). Its power is off by ``times`` as much and by _POWER
-    times, for no value of it exceeds 1, and the way back adds kappa once more. A delta sums at most
-    `length` masses with weights in [0, 1] (Cauchy-Schwarz). The bound is doubled, for errors of
-    second order.
+    It is 2 sqrt(length) ((times + 1) kappa + times _POWER) |masses|, in the Euclidean norm and with
+    kappa = _TRANSFORM log2(length); the 2 covers errors of second order.
 
     Args:
         masses: (n,), of one label.
@@ -253,5 +250,5 @@ def fourier_error(masses: NDArray, length: int, times: int) -> float:
         docs/rounding.md, "Many labels: privacy loss distributions".
     """
     kappa = _TRANSFORM * math.log2(length)
-    off = (times + 1) * kappa + times * _POWER
-    return 2 * math.sqrt(length) * off * float(np.linalg.norm(masses))
+    relative_error = (times + 1) * kappa + times * _POWER
+    return 2 * math.sqrt(length) * relative_error * float(np.linalg.norm(masses))
