@@ -59,16 +59,16 @@ def test_one_row_lies_above_every_label_that_is_an_interval_of_a_normal_number(
         shift = math.sqrt(square) / scale
         for _ in range(60):
             ends_at = np.sort(rng.normal(shift / 2, rng.choice([0.5, 2.0, 8.0]), max(ends, 1)))
-            assert (rows >= of_intervals(ends_at, shift, t)).all(axis=1).any()
+            assert (rows >= interval_divergences(ends_at, shift, t)).all(axis=1).any()
     larger = 1.05 * math.sqrt(max(square for _, square in shapes)) / scale
-    assert not (rows >= of_intervals(np.array([larger / 2]), larger, t)).all(axis=1).any()
+    assert not (rows >= interval_divergences(np.array([larger / 2]), larger, t)).all(axis=1).any()
     # None of them is above that of all numbers of votes between two classes.
     most = math.sqrt(2) * moved / scale
     bound = gaussian(most, t)
     assert (rows <= bound + 1e-11).all()
 
 
-def of_intervals(ends, shift, t):
+def interval_divergences(ends, shift, t):
     """Sum of (P - t P')_+ less (1 - t)_+ over the intervals between ends, term by term."""
     edges = np.concatenate([[-np.inf], ends, [np.inf]])
     first = ndtr(edges[1:]) - ndtr(edges[:-1])
