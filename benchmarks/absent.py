@@ -1,13 +1,14 @@
 """What it costs in right labels to deal absent ballots out, beside leaving them uncounted.
 
-The same ballots of the profile of config.yaml, a third of them absent, and the same noise. Leaving
-them uncounted is only a measure: nothing here proves what it would cost.
+The same ballots of the profile of config.yaml are used, a third of them absent, and the same noise.
+Leaving them uncounted is only a measure: nothing here proves what it would cost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,29 +31,47 @@ CLASSES, EPSILON, DELTA, MISSING = 10, 4.0, 1e-5, 1 / 3
 TEACHERS, LABELS, MECHANISMS = (11, 50, 250), (1, 20), ("gnmax_exact", "permute_and_flip")
 QUERIES = 2000
 QUICK = ((11,), (1,), ("gnmax_exact",))
-# Of all teachers: what the plurality must reach, by Confident-GNMax; and of its noise.
+# Confident-GNMax's threshold and its noise are these shares of all teachers.
 THRESHOLD, SIGMA = 0.6, 0.1
 
 
-def draw_ballots(
-    teachers: int, queries: int = QUERIES
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The votes that were cast, (queries, classes), all votes if nobody were absent, and labels."""
-    queries_of, votes_of = np.random.default_rng(0).spawn(2)
+class DrawnBallots(NamedTuple):
+    """Ballots of some queries.
+
+    Attributes:
+        cast: the votes that were cast, (queries, classes) int.
+        full: all votes if nobody were absent, (queries, classes) int.
+        labels: true labels, (queries,) int.
+    """
+
+    cast: np.ndarray
+    full: np.ndarray
+    labels: np.ndarray
+
+
+def draw_ballots(teachers: int, queries: int = QUERIES) -> DrawnBallots:
+    """Draw ballots of the profile, of which a third is absent; always the same."""
+    query_source, vote_source = np.random.default_rng(0).spawn(2)
     profile = ConsensusProfile(CLASSES, **ASSUMED_PROFILE)
-    probabilities, labels = synthetic_queries(profile, queries, queries_of)
-    cast = votes_of.binomial(teachers, 1 - MISSING, queries)
-    there = votes_of.multinomial(cast, probabilities)
-    return there, there + votes_of.multinomial(teachers - cast, probabilities), labels
+    probabilities, labels = synthetic_queries(profile, queries, query_source)
+    present = vote_source.binomial(teachers, 1 - MISSING, queries)
+    cast = vote_source.multinomial(present, probabilities)
+    return DrawnBallots(
+        cast, cast + vote_source.multinomial(teachers - present, probabilities), labels
+    )
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """Expected right labels for each number of teachers and labels and each mechanism."""
+    """Measure expected right labels for each number of teachers and labels and each mechanism."""
     facts = describe_machine("numpy", "scipy")
     rows = []
     for teachers in QUICK[0] if quick else TEACHERS:
-        there, full, truth = draw_ballots(teachers, 200 if quick else QUERIES)
-        kinds = {"full": full, "uncounted": there, "dealt": deal_absent_ballots(there, teachers)}
+        cast, full, truth = draw_ballots(teachers, 200 if quick else QUERIES)
+        counts_by_kind = {
+            "full": full,
+            "uncounted": cast,
+            "dealt": deal_absent_ballots(cast, teachers),
+        }
         for labels in QUICK[1] if quick else LABELS:
             for name in QUICK[2] if quick else MECHANISMS:
                 mechanism = load_mechanism(name)
@@ -60,31 +79,40 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
                     Ensemble(teachers, CLASSES, absent=True), Budget(EPSILON, DELTA), Wanted(labels)
                 )
                 noise = mechanism.calibrate(task)
-                right = {
+                accuracies = {
                     kind: apply_by_total(
                         mechanism.law.probability_correct, counts, noise, truth
                     ).mean()
-                    for kind, counts in kinds.items()
+                    for kind, counts in counts_by_kind.items()
                 }
                 case = {"teachers": teachers, "labels": labels, "mechanism": name}
-                rows.append(case | right | {"answers_uncounted": np.nan, "answers_dealt": np.nan})
-        rows.append(_measure_confident(teachers, kinds, truth))
+                rows.append(
+                    case | accuracies | {"answers_uncounted": np.nan, "answers_dealt": np.nan}
+                )
+        rows.append(_measure_confident(teachers, counts_by_kind, truth))
     return add_machine(rows, facts)
 
 
 def apply_by_total(function: Callable, counts: np.ndarray, noise: Parameters, *columns: np.ndarray):
-    """Return of(counts, ..., noise) for all rows: a law takes rows of one number of votes."""
-    found = None
+    """Return function(counts, ..., noise) for all rows: a law takes rows of one number of votes.
+
+    Args:
+        function: of a law.
+        counts: (queries, classes) int, rows with any number of votes.
+        noise: of the law.
+        *columns: further arrays with a row for each query.
+    """
+    result = None
     for total in np.unique(counts.sum(axis=1)):
         rows = counts.sum(axis=1) == total
-        part = function(counts[rows], *(column[rows] for column in columns), noise)
-        found = np.empty((len(counts), *part.shape[1:])) if found is None else found
-        found[rows] = part
-    return found
+        values = function(counts[rows], *(column[rows] for column in columns), noise)
+        result = np.empty((len(counts), *values.shape[1:])) if result is None else result
+        result[rows] = values
+    return result
 
 
 def _measure_confident(teachers: int, kinds: dict, truth: np.ndarray) -> dict:
-    """Confident-GNMax with one threshold for all: shares of queries answered, and right of them."""
+    """Measure Confident-GNMax with one threshold for all: shares answered, and right of these."""
     mechanism = load_mechanism("confident_gnmax")
     task = Task(Ensemble(teachers, CLASSES, absent=True), Budget(EPSILON, DELTA), Wanted(1))
     sizes = {"threshold": THRESHOLD * teachers, "sigma1": SIGMA * teachers}
@@ -100,7 +128,7 @@ def _measure_confident(teachers: int, kinds: dict, truth: np.ndarray) -> dict:
 
 
 def format_accuracy(data: pd.DataFrame) -> str:
-    """Right labels in per cent: if all vote, and a third is missing, uncounted or dealt out."""
+    """Return right labels in per cent: if all vote, or a third is uncounted or dealt out."""
     columns = {
         "mechanism": "{mechanism}",
         "teachers": "{teachers}",
@@ -116,7 +144,7 @@ def format_accuracy(data: pd.DataFrame) -> str:
 
 
 def format_threshold(data: pd.DataFrame) -> str:
-    """Confident-GNMax with one threshold: how many queries are answered, and right of them."""
+    """Return how many queries Confident-GNMax answers with one threshold, and right ones."""
     columns = {
         "teachers": "{teachers}",
         "answered, uncounted": "{answers_uncounted:.1%}",
@@ -128,7 +156,7 @@ def format_threshold(data: pd.DataFrame) -> str:
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     return format_section(
         "Absent ballots",
         "absent",

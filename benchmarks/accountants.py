@@ -2,8 +2,8 @@
 
 dp-accounting is in the lock. autodp and PySyft 0.2.9, whose `pate.perform_analysis` is the one of
 the PATE papers' first code, are optional, in a folder of their own, without what they depend on:
-`pip install --no-deps --target FOLDER autodp==0.2.3.1 syft==0.2.9` and PYTHONPATH=FOLDER. Of PySyft
-the one file is loaded, since the package asks for a torch of 2020.
+`pip install --no-deps --target FOLDER autodp==0.2.3.1 syft==0.2.9` and PYTHONPATH=FOLDER. Only one
+file of PySyft is loaded, since the package asks for a torch of 2020.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.writing import format_section, format_table
 from private_ensembles import label_epsilon, label_loss_distribution
 
 DELTA, LABELS = 1e-5, 100
-# Law, scale, teachers, classes.
+# Each case is law, scale, teachers and classes.
 LAPLACE = ("lnmax", 20.0, 250, 10)
 NORMAL = ("gnmax", 43.0, 250, 10)
 SELECTION = ("exponential", 2 / 0.2676, 11, 2)
@@ -31,7 +31,7 @@ HERE = "private-ensembles"
 
 
 def list_calls() -> Iterator[tuple[tuple, str, str, Callable[[], float]]]:
-    """A case, a package, what is called, and the call."""
+    """Yield a case, a package, what is called, and the call."""
     yield LAPLACE, "syft", "pate.perform_analysis, independent of the votes", _perform_analysis
     yield NORMAL, "autodp", "ExactGaussianMechanism, composed", _autodp_gaussian
     yield NORMAL, "dp-accounting", "GaussianDpEvent of the noisy counts", _dp_accounting_gaussian
@@ -43,7 +43,10 @@ def list_calls() -> Iterator[tuple[tuple, str, str, Callable[[], float]]]:
 
 
 def _perform_analysis() -> float:
-    """Votes do not matter to the second number; these name ten classes, which it counts."""
+    """Return what PySyft's accountant says.
+
+    Votes do not matter to its second number; these name ten classes, which it counts.
+    """
     folder = Path(util.find_spec("syft").origin).parent
     spec = util.spec_from_file_location("pate", folder / "frameworks/torch/dp/pate.py")
     pate = util.module_from_spec(spec)
@@ -51,8 +54,10 @@ def _perform_analysis() -> float:
     votes = np.zeros((LAPLACE[2], LABELS), dtype=int)
     votes[:10] = np.arange(10)[:, None]
     with contextlib.redirect_stdout(io.StringIO()):
-        found = pate.perform_analysis(votes, np.arange(LABELS), 1 / LAPLACE[1], DELTA, moments=20)
-    return float(found[1])
+        epsilons = pate.perform_analysis(
+            votes, np.arange(LABELS), 1 / LAPLACE[1], DELTA, moments=20
+        )
+    return float(epsilons[1])
 
 
 def _autodp(mechanism) -> float:
@@ -100,23 +105,23 @@ def _label_loss_epsilon(case: tuple) -> float:
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """All rows as a tidy frame; without epsilon where a package is not there. quick: the same."""
-    found = []
+    """Return all rows as a tidy frame; no epsilon if a package is not there. quick: the same."""
+    rows = []
     for case, package, call, run in list_calls():
         modules = {"dp-accounting": "dp_accounting", HERE: "private_ensembles"}
-        there = util.find_spec(modules.get(package, package)) is not None
+        is_installed = util.find_spec(modules.get(package, package)) is not None
         row = dict(zip(("law", "scale", "teachers", "classes"), case, strict=True))
         row |= {"labels": LABELS, "delta": DELTA, "package": package, "call": call}
-        known = there and package != HERE
-        row["version"] = metadata.version(package) if known else ""
-        row["epsilon"] = run() if there else math.nan
-        row["skipped"] = "" if there else "not installed"
-        found.append(row)
-    return add_machine(found, describe_machine("numpy", "scipy"))
+        has_version = is_installed and package != HERE
+        row["version"] = metadata.version(package) if has_version else ""
+        row["epsilon"] = run() if is_installed else math.nan
+        row["skipped"] = "" if is_installed else "not installed"
+        rows.append(row)
+    return add_machine(rows, describe_machine("numpy", "scipy"))
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     ordered = data.sort_values(["law", "epsilon"], ascending=[True, False], kind="stable")
     shown = ordered.assign(
         version=ordered["version"].fillna(""),

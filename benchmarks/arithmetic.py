@@ -1,6 +1,6 @@
 """How much of a processor's arithmetic the training of one small network uses.
 
-The limit is what one core delivers in a large matrix product. What a network asks for is counted:
+The limit is what one core delivers in a large matrix product. What a network needs is counted:
 multiplications and additions of its convolutions and linear layers, forwards, for the gradients of
 the weights, and for those of the inputs but the first layer's. Each rate is measured beside its own
 matrix product, so that a busy machine changes the shares less than the rates.
@@ -13,9 +13,9 @@ import pandas as pd
 from benchmarks.measuring import add_machine, describe_machine, run_in_process, time_call
 from benchmarks.writing import format_section, format_table
 
-# Networks of the papers: shape of an image, classes.
+# The papers' networks have images of this shape, and so many classes.
 NETWORKS = {"mnist_cnn": ((28, 28), 10), "darrm_cnn": ((28, 28), 2)}
-# Images in a step; PATE's and DaRRM's teachers take the first two.
+# A step has so many images; PATE's and DaRRM's teachers take the first two.
 BATCHES, QUICK = (16, 32, 240), (16,)
 IMAGES, ROUNDS = 960, 5
 SIDE, PRODUCTS = 1024, 4  # of the matrix product
@@ -26,7 +26,7 @@ def count_operations(model, images) -> tuple[int, int]:
 
     >>> import torch
     >>> model = torch.nn.Sequential(torch.nn.Flatten(1), torch.nn.Linear(6, 2))
-    >>> operations(model, torch.zeros(1, 1, 2, 3))  # 2 for each weight; no gradient of the image
+    >>> count_operations(model, torch.zeros(1, 1, 2, 3))  # 2 for each weight, none for the image
     (24, 48)
     """
     import torch
@@ -35,16 +35,21 @@ def count_operations(model, images) -> tuple[int, int]:
     for layer in model:
         images = layer(images)
         if isinstance(layer, torch.nn.Conv2d | torch.nn.Linear):
-            places = images[0, 0].numel()  # of which each meets all weights
-            here = 2 * layer.weight.numel() * places
-            forwards += here
-            backwards += here if first else 2 * here
+            positions = images[0, 0].numel()  # of which each meets all weights
+            operations = 2 * layer.weight.numel() * positions
+            forwards += operations
+            backwards += operations if first else 2 * operations
             first = False
     return forwards, forwards + backwards
 
 
 def measure_network(name: str, batch: int) -> dict:
-    """Operations of an image and how many a second of a core does, beside a matrix product's."""
+    """Measure an image's operations and a core's rate of them, beside a matrix product's.
+
+    Args:
+        name: one of NETWORKS.
+        batch: images in a step.
+    """
     import torch
     from torch.nn.functional import cross_entropy
 
@@ -61,15 +66,15 @@ def measure_network(name: str, batch: int) -> dict:
     square = torch.rand((SIDE, SIDE), generator=source)
 
     def train():
-        for some in torch.arange(IMAGES).split(batch):
+        for part in torch.arange(IMAGES).split(batch):
             optimizer.zero_grad()
-            cross_entropy(model(to_channels_last(images[some])), labels[some]).backward()
+            cross_entropy(model(to_channels_last(images[part])), labels[part]).backward()
             optimizer.step()
 
     def look():
         with torch.no_grad():
-            for some in torch.arange(IMAGES).split(batch):
-                model(to_channels_last(images[some]))
+            for part in torch.arange(IMAGES).split(batch):
+                model(to_channels_last(images[part]))
 
     def multiply():
         for _ in range(PRODUCTS):
@@ -78,13 +83,16 @@ def measure_network(name: str, batch: int) -> dict:
     forwards, training = count_operations(model, images[:1])
     calls = {"training": (train, training), "forwards": (look, forwards)}
     row = {"training_operations": training, "forward_operations": forwards}
-    for part, (call, each) in calls.items():
-        call()  # what is prepared once
+    for part, (call, operations) in calls.items():
+        call()  # prepares what is prepared once
         rounds = []
         for _ in range(ROUNDS):
             limit, _ = time_call(multiply)
             taken, _ = time_call(call)
-            rates = 2 * SIDE**3 * PRODUCTS / limit["seconds"], IMAGES * each / taken["seconds"]
+            rates = (
+                2 * SIDE**3 * PRODUCTS / limit["seconds"],
+                IMAGES * operations / taken["seconds"],
+            )
             rounds.append((rates[1] / rates[0], *rates))
         share, most, rate = max(rounds)
         row |= {f"{part}_share": share, f"{part}_limit": most, f"{part}_rate": rate}
@@ -92,7 +100,7 @@ def measure_network(name: str, batch: int) -> dict:
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """A row for each network and size of a batch, of the best of ROUNDS. quick: one of each."""
+    """Measure each network and size of a batch, the best of ROUNDS. quick: one of each."""
     facts = describe_machine("torch")
     cases = [(name, batch) for name in NETWORKS for batch in (QUICK if quick else BATCHES)]
     rows = [
@@ -103,7 +111,7 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     shown = data.copy()
     for part in ("training", "forwards"):
         shown[f"{part}_rate"] /= 1e9

@@ -1,9 +1,9 @@
 """Auditors side by side: the exact one, and three that only see draws, on sound and unsound labels.
 
 Every mechanism of the project that the exact audit can list is tried, and its twin with half the
-noise, at the two inputs where the exact audit finds the most loss: which those are is told to all
-auditors, and a tester that has to look for them does worse. Each says how large epsilon is at
-least, and raises an alarm where that is above what is claimed.
+noise, at the two inputs at which the exact audit finds the most loss: all auditors know which those
+are, and a tester that has to look for them does worse. Each says how large epsilon is at least, and
+raises an alarm if that is above what is claimed.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from private_ensembles.papers.ledger.ledger import calibrate_budget
 from private_ensembles.papers.nzc.law import ImmutableNoise
 from private_ensembles.papers.pate.configured_noise import configured_parameters
 
-# One label of DaRRM's Table 1, and the noise of aggregators for as many teachers.
+# This is one label of DaRRM's Table 1, and the noise of aggregators for as many teachers.
 BUDGET = {"K": 11, "m": 3, "epsilon": 0.0892, "Delta": 1e-4}
 NOISE = {"lnmax": {"scale": 4}, "confident": {"threshold": 8, "sigma1": 4, "sigma2": 3}}
 NOISE["student_score"] = 0.7
-# Mechanisms that a budget says nothing of: DPBag's, and NZC's own constants.
+# A budget says nothing of these mechanisms: DPBag's, and NZC's own constants.
 OWN = {
     "dpbag": (
         Task(Ensemble(28, 2), Budget(1.0, 1e-3), Wanted(1)),
@@ -51,17 +51,17 @@ OWN = {
     ),
     "nzc": (Task(Ensemble(11, 2), Budget(1.0, 1e-3), Wanted(1)), ImmutableNoise()),
 }
-# Above every leak, so that no epsilon is infinite.
+# Delta is above every leak, so that no epsilon is infinite.
 DELTA = 1e-3
 CLASSES = (2, 3)
 DRAWS = (10_000, 100_000, 1_000_000)
 CONFIDENCE = 0.999
-# Of DP-Sniper: how likely its event is on the second input.
+# DP-Sniper's event is so likely on the second input.
 _EVENT = 0.01
 
 
 class Subject(NamedTuple):
-    """A mechanism on so many classes; twin: with half the noise."""
+    """A mechanism on so many classes, or its twin, which has half the noise."""
 
     name: str
     n_classes: int
@@ -80,14 +80,21 @@ class Pair(NamedTuple):
     runs: int
 
     def count_outcomes(self, runs: int, generator: np.random.Generator) -> tuple[NDArray, NDArray]:
-        """How often each outcome comes out on either input."""
-        drawn = (self.draw(given, runs, generator) for given in (self.first, self.second))
-        counted = [np.array([np.sum(one == name) for name in self.names]) for one in drawn]
-        return counted[0], counted[1]
+        """Count how often each outcome comes out on either input, (outcomes,) each."""
+        draws_by_input = (
+            self.draw(inputs, runs, generator) for inputs in (self.first, self.second)
+        )
+        counts = [
+            np.array([np.sum(draws == name) for name in self.names]) for draws in draws_by_input
+        ]
+        return counts[0], counts[1]
 
 
 def bound_by_events(pair: Pair, generator: np.random.Generator) -> float:
-    """The project's own: Clopper and Pearson's bounds of every outcome and its complement."""
+    """Bound epsilon from below by the project's own auditor.
+
+    It uses Clopper and Pearson's bounds of every outcome and its complement.
+    """
     return epsilon_lower_bound(
         pair.draw,
         pair.first,
@@ -101,20 +108,24 @@ def bound_by_events(pair: Pair, generator: np.random.Generator) -> float:
 
 
 def bound_by_histogram(pair: Pair, generator: np.random.Generator) -> float:
-    """The hockey-stick of both histograms less what it may be off by.
+    """Bound epsilon from below by the hockey-stick divergence of both histograms, less its error.
 
-    The statistic of Gilbert and McMillan (2018) and of dp-auditorium's histogram tester. No event's
-    frequency is off by more than t with probability 2^L e^(-2 n t^2), L outcomes, n draws
-    (Bretagnolle, Huber and Carol).
+    No event's frequency is off by more than t with probability 2^L e^(-2 n t^2), L outcomes, n
+    draws (Bretagnolle, Huber and Carol).
+
+    References:
+        Gilbert and McMillan (2018); dp-auditorium's histogram tester.
     """
     error = (1 - CONFIDENCE) / 4
-    off = math.sqrt((len(pair.names) * math.log(2) - math.log(error)) / (2 * pair.runs))
-    one, other = (counts / pair.runs for counts in pair.count_outcomes(pair.runs, generator))
+    deviation = math.sqrt((len(pair.names) * math.log(2) - math.log(error)) / (2 * pair.runs))
+    first, second = (counts / pair.runs for counts in pair.count_outcomes(pair.runs, generator))
 
     def least(epsilon: float) -> float:
         growth = math.exp(epsilon)
-        gained = max(np.maximum(a - growth * b, 0).sum() for a, b in ((one, other), (other, one)))
-        return gained - (1 + growth) * off - DELTA
+        divergence = max(
+            np.maximum(a - growth * b, 0).sum() for a, b in ((first, second), (second, first))
+        )
+        return divergence - (1 + growth) * deviation - DELTA
 
     if least(0.0) <= 0:
         return 0.0
@@ -122,24 +133,27 @@ def bound_by_histogram(pair: Pair, generator: np.random.Generator) -> float:
 
 
 def bound_by_sniper(pair: Pair, generator: np.random.Generator) -> float:
-    """DP-Sniper (Bichsel, Steffen, Bogunovic and Vechev 2021), in both directions.
+    """Bound epsilon from below by DP-Sniper, in both directions.
 
-    Half of the draws train a classifier that says which input an outcome is from: of finitely many
-    outcomes that is the quotient of their frequencies. The event holds the outcomes that tell most,
-    up to a probability of 0.01 on the other input, the last of them by lot. The other half bounds
-    its probabilities.
+    Half of the draws train a classifier that says which input an outcome is from: with finitely
+    many outcomes that is the quotient of their frequencies. The event holds the outcomes that tell
+    most, up to a probability of 0.01 on the other input, the last of them by lot. The other half
+    bounds its probabilities.
+
+    References:
+        Bichsel, Steffen, Bogunovic and Vechev (2021).
     """
     half = pair.runs // 2
     trained, tested = pair.count_outcomes(half, generator), pair.count_outcomes(half, generator)
     best = 0.0
     for a, b in ((0, 1), (1, 0)):
-        told = (trained[a] + 0.5) / (trained[a] + trained[b] + 1)
-        order = np.argsort(-told, kind="stable")
-        share, room = np.zeros(len(order)), _EVENT
+        scores = (trained[a] + 0.5) / (trained[a] + trained[b] + 1)
+        order = np.argsort(-scores, kind="stable")
+        share, remaining = np.zeros(len(order)), _EVENT
         for outcome in order:
-            chance = (trained[b][outcome] + 0.5) / half
-            share[outcome] = min(1.0, room / chance)
-            room = max(0.0, room - chance)
+            probability = (trained[b][outcome] + 0.5) / half
+            share[outcome] = min(1.0, remaining / probability)
+            remaining = max(0.0, remaining - probability)
         hits = [generator.binomial(counts, share).sum() for counts in (tested[a], tested[b])]
         error = (1 - CONFIDENCE) / 4
         low, high = (
@@ -159,16 +173,16 @@ AUDITORS = {
 
 
 def list_subjects(classes: tuple[int, ...] = CLASSES) -> Iterator[Subject]:
-    """Every mechanism whose exact epsilon says something, and its twin."""
-    given = calibrate_budget(BUDGET, optimize_gamma(*BUDGET.values()).gamma)
+    """Yield every mechanism whose exact epsilon says something, and its twin."""
+    calibrated = calibrate_budget(BUDGET, optimize_gamma(*BUDGET.values()).gamma)
     cost = BUDGET["m"] * BUDGET["epsilon"], DELTA
     for mechanism in load_all_mechanisms().values():
         for n_classes in classes:
             task = Task(Ensemble(BUDGET["K"], n_classes), Budget(*cost), Wanted(1))
-            if n_classes == 2 and mechanism.name in given.parameters:
+            if n_classes == 2 and mechanism.name in calibrated.parameters:
                 task, parameters = (
-                    make_label_task(mechanism.entry, given.budget),
-                    given.parameters[mechanism.name],
+                    make_label_task(mechanism.entry, calibrated.budget),
+                    calibrated.parameters[mechanism.name],
                 )
             elif mechanism.name in OWN:
                 if n_classes > 2:
@@ -180,18 +194,18 @@ def list_subjects(classes: tuple[int, ...] = CLASSES) -> Iterator[Subject]:
                 parameters = configured_parameters(mechanism, NOISE, n_classes)
             if parameters is None or mechanism.law.build_audit(task, parameters).assumes_claim:
                 continue
-            honest = mechanism.law.build_audit(task, parameters)
-            # What is claimed is as tight as can be, the exact value, unless it is false.
-            claimed = honest.worst_inputs(DELTA).epsilon
+            audited = mechanism.law.build_audit(task, parameters)
+            # The claim is as tight as can be, the exact value, unless it is false.
+            claimed = audited.worst_inputs(DELTA).epsilon
             if not mechanism.guarantee.holds:
                 claimed = mechanism.cost(task, parameters).claimed
-            yield Subject(mechanism.name, n_classes, False, claimed, honest)
+            yield Subject(mechanism.name, n_classes, False, claimed, audited)
             twin = mechanism.law.build_audit(task, mechanism.law.scale_noise(parameters, 0.5))
             yield Subject(mechanism.name, n_classes, True, claimed, twin)
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """A row for each subject, auditor and number of draws. quick: few draws."""
+    """Measure each subject, auditor and number of draws. quick: few draws."""
     machine = describe_machine("numpy", "scipy")
     rows = []
     for subject in list_subjects():
@@ -199,33 +213,35 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
         timing, worst = time_call(partial(subject.audited.worst_inputs, DELTA))
         exact = {"exact": worst.epsilon, "exact_seconds": timing["seconds"]}
         for draws in DRAWS[:1] if quick else DRAWS:
-            given = worst.first, worst.second, subject.audited.names, draws
-            pair = Pair(subject.audited.draw, *given)
+            inputs = worst.first, worst.second, subject.audited.names, draws
+            pair = Pair(subject.audited.draw, *inputs)
             for auditor, bound in AUDITORS.items():
                 stream = generator(0, "auditors", subject.name, subject.n_classes, auditor, draws)
-                timing, found = time_call(partial(bound, pair, stream))
-                seen = {"auditor": auditor, "draws": draws, "bound": found}
-                rows.append(facts | exact | seen | {"seconds": timing["seconds"]})
+                timing, bound_found = time_call(partial(bound, pair, stream))
+                result = {"auditor": auditor, "draws": draws, "bound": bound_found}
+                rows.append(facts | exact | result | {"seconds": timing["seconds"]})
     data = add_machine(rows, machine)
     return data.assign(alarm=data["bound"] > data["claimed"] * (1 + 1e-9))
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     unsound = data["exact"] > data["claimed"] * (1 + 1e-6)
     facts = data.drop_duplicates(["name", "n_classes", "twin"])
     broken, twins = unsound[facts.index], facts["twin"].astype(bool)
-    seen = data.assign(
+    outcomes = data.assign(
         alarm=data["alarm"].astype(bool),
         sound=~unsound,
         unsound=unsound,
         share=(data["bound"] / data["exact"]).where(data["twin"].astype(bool)),
     )
-    seen["false_alarm"] = seen["alarm"] & seen["sound"]
-    seen["missed"] = ~seen["alarm"] & seen["unsound"]
-    counted = ["false_alarm", "sound", "missed", "unsound"]
-    groups = seen.groupby(["auditor", "draws"], sort=False)
-    summary = groups[counted].sum().join(groups[["share", "seconds"]].median()).reset_index()
+    outcomes["false_alarm"] = outcomes["alarm"] & outcomes["sound"]
+    outcomes["missed"] = ~outcomes["alarm"] & outcomes["unsound"]
+    columns_counted = ["false_alarm", "sound", "missed", "unsound"]
+    groups = outcomes.groupby(["auditor", "draws"], sort=False)
+    summary = (
+        groups[columns_counted].sum().join(groups[["share", "seconds"]].median()).reset_index()
+    )
     columns = {
         "auditor": "{auditor}",
         "draws": "{draws:,}",
@@ -234,10 +250,12 @@ def section(data: pd.DataFrame) -> str:
         "bound, share of exact": "{share:.2f}",
         "seconds": "{seconds:.2g}",
     }
-    most = data[data["draws"] == data["draws"].max()].pivot_table(
+    bounds_of_most_draws = data[data["draws"] == data["draws"].max()].pivot_table(
         index=["name", "n_classes", "twin", "claimed", "exact"], columns="auditor", values="bound"
     )
-    most = most.reset_index().assign(noise=lambda rows: np.where(rows["twin"], "half", "all"))
+    bounds_of_most_draws = bounds_of_most_draws.reset_index().assign(
+        noise=lambda rows: np.where(rows["twin"], "half", "all")
+    )
     bounds = {"mechanism": "`{name}`", "classes": "{n_classes}", "noise": "{noise}"}
     bounds |= {"claimed": "{claimed:.3f}", "exact": "{exact:.3f}"}
     bounds |= {auditor: f"{{{auditor}:.3f}}" for auditor in AUDITORS}
@@ -260,7 +278,7 @@ def section(data: pd.DataFrame) -> str:
         f"is false), in {facts['exact_seconds'].median():.2g} s (median).",
         format_table(columns, summary, words=1),
         f"Bounds from {data['draws'].max():,} draws:",
-        format_table(bounds, most, words=1),
+        format_table(bounds, bounds_of_most_draws, words=1),
         "Where sampling wins: it needs no table of probabilities, so it can look at an "
         "implementation as it runs, at outcomes that are not finite (noisy counts, weights of a "
         "teacher), and at inputs of any kind. Where it loses: it has to be told the inputs, its "

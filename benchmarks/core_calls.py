@@ -36,7 +36,7 @@ ROUNDS, SLOWER = 3, 1.5
 
 
 def calibration_loop() -> float:
-    """About half a second of what the package does most: array functions, products, and Python."""
+    """Do half a second or so of what the package does most: arrays, products, and Python."""
     random = np.random.default_rng(0)
     values, matrix = random.random(200_000), random.random((300, 300))
     total = 0.0
@@ -48,27 +48,32 @@ def calibration_loop() -> float:
 
 
 def draw_votes(queries: int) -> np.ndarray:
-    """Counts of votes (queries, classes), most queries clear and some close."""
+    """Return counts of votes, (queries, classes) int, most queries clear and some close."""
     random = np.random.default_rng(1)
     shares = random.dirichlet(np.full(SIZE["classes"], 0.3), size=queries)
     return random.multinomial(SIZE["teachers"], shares)
 
 
 def list_calls() -> dict[str, Callable[[], object]]:
-    """The calls by name, each as a reader might type it."""
-    counts, few = draw_votes(2000), draw_votes(300)
+    """Return the calls by name, each as a reader might type it."""
+    counts, few_counts = draw_votes(2000), draw_votes(300)
     gamma = optimize_gamma(K=301, m=3, epsilon=0.1, Delta=1e-5).gamma
-    allowed = {"m": 3, "epsilon": 0.1, "Delta": 1e-5, "delta": 3e-5}
-    label, many = {"labels": 500} | SIZE | BUDGET, {"labels": 1000, "teachers": 51, "delta": 1e-5}
+    allowance = {"m": 3, "epsilon": 0.1, "Delta": 1e-5, "delta": 3e-5}
+    label_options, many_labels = (
+        {"labels": 500} | SIZE | BUDGET,
+        {"labels": 1000, "teachers": 51, "delta": 1e-5},
+    )
     budget = Budget(**BUDGET)
     return {
         "plan": lambda: plan(Ensemble(**SIZE), budget, 500),
-        "release_labels": lambda: release_labels(few, budget, rehearsal=Rehearsal(), anyway=True),
-        "noise_scale, gnmax": lambda: noise_scale("gnmax", **label),
-        "noise_scale, permute_and_flip": lambda: noise_scale("permute_and_flip", **label),
-        "label_epsilon, gnmax": lambda: label_epsilon("gnmax", 200.0, **many),
+        "release_labels": lambda: release_labels(
+            few_counts, budget, rehearsal=Rehearsal(), anyway=True
+        ),
+        "noise_scale, gnmax": lambda: noise_scale("gnmax", **label_options),
+        "noise_scale, permute_and_flip": lambda: noise_scale("permute_and_flip", **label_options),
+        "label_epsilon, gnmax": lambda: label_epsilon("gnmax", 200.0, **many_labels),
         "optimize_gamma": lambda: optimize_gamma(K=101, m=3, epsilon=0.1, Delta=1e-5),
-        "certify": lambda: certify(gamma, **allowed),
+        "certify": lambda: certify(gamma, **allowance),
         "audit_mechanism": lambda: audit_mechanism(
             lambda table: gumbel.label_probabilities(table, 0.5), teachers=25, classes=4, delta=1e-5
         ),
@@ -78,7 +83,7 @@ def list_calls() -> dict[str, Callable[[], object]]:
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """A row for each call: seconds, loop_seconds just before it, and ratio, of the fastest round.
+    """Measure each call: seconds, loop_seconds just before it, and ratio, of the fastest round.
 
     Every round starts with the library's caches empty. quick: one round.
     """
@@ -91,7 +96,12 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
             loop, _ = time_call(calibration_loop)
             timing, _ = time_call(call)
             rounds.append({"seconds": timing["seconds"], "loop_seconds": loop["seconds"]})
-        fastest = min(rounds, key=lambda taken: taken["seconds"] / taken["loop_seconds"])
+        fastest = min(
+            rounds,
+            key=lambda timing_of_round: (
+                timing_of_round["seconds"] / timing_of_round["loop_seconds"]
+            ),
+        )
         ratio = fastest["seconds"] / fastest["loop_seconds"]
         rows.append({"call": name, **fastest, "ratio": ratio})
     return add_machine(rows, facts)
@@ -114,7 +124,7 @@ def warnings_of(now: pd.DataFrame, stored: pd.DataFrame) -> list[str]:
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     columns = {
         "call": "{call}",
         "seconds": "{seconds:.2f}",

@@ -27,7 +27,7 @@ FOLDERS = ("../shared/data/adult", "data/raw/adult")
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """All measurements as a tidy frame: part (fits, accounting), n, k and the rest."""
+    """Return all measurements as a tidy frame: part (fits, accounting), n, k and the rest."""
     thirds, source = load_records()
     facts = describe_machine("numpy", "scipy", "scikit-learn") | {"records": source}
     grid = GRID[:1] if quick else GRID
@@ -38,17 +38,17 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
 
 def load_records() -> tuple[Thirds, str]:
-    """UCI Adult in thirds where its files are at hand, else random records of its shape."""
+    """Load UCI Adult in thirds if its files are at hand, else random records of its shape."""
     for folder in (ROOT / name for name in FOLDERS):
         if (folder / "adult.data").is_file():
             adult = load_adult("adult", folder / "adult.data", folder / "adult.test")
             return split_thirds(adult, "data", 0, 0), "UCI Adult"
     generator = np.random.default_rng(0)
     widths = (9, 16, 7, 15, 6, 5, 2, 42)
-    parts = [np.eye(w)[generator.choice(w, 32560, p=_skewed(w))] for w in widths]
+    parts = [np.eye(width)[generator.choice(width, 32560, p=_skewed(width))] for width in widths]
     features = np.hstack([generator.random((32560, 6)), *parts])
-    chance = 1 / (1 + np.exp(-(features @ generator.normal(0, 0.7, 108) - 1)))
-    labels = (generator.random(32560) < chance).astype(np.uint8)
+    probability = 1 / (1 + np.exp(-(features @ generator.normal(0, 0.7, 108) - 1)))
+    labels = (generator.random(32560) < probability).astype(np.uint8)
     halves = [(features[part], labels[part]) for part in (slice(16280), slice(16280, None))]
     return Thirds(*halves, halves[1]), "drawn at random, of UCI Adult's shape"
 
@@ -59,7 +59,7 @@ def _skewed(width: int) -> np.ndarray:
 
 
 def measure_fits(thirds: Thirds, n: int, k: int) -> dict:
-    """All n * k fits at once, a sample by scikit-learn, and both against the exact optimum."""
+    """Measure all n * k fits at once, a sample by scikit-learn, and both against the optimum."""
     features, labels = thirds.teachers
     shards = draw_partitions(len(labels), n, range(k), 0, "benchmark").reshape(n * k, -1)
     ours, teachers = time_call(lambda: fit_shards(features, labels, shards, thirds.queries[0]))
@@ -67,14 +67,16 @@ def measure_fits(thirds: Thirds, n: int, k: int) -> dict:
     sample = sample[np.isfinite(teachers.intercepts[sample])]
 
     def one_by_one():
-        return [LogisticRegression().fit(features[s], labels[s]) for s in shards[sample]]
+        return [
+            LogisticRegression().fit(features[shard], labels[shard]) for shard in shards[sample]
+        ]
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # at its default tolerance it may say it has not converged
         theirs, models = time_call(one_by_one)
-    exact = np.array([_fit_exactly(features[s], labels[s]) for s in shards[sample]])
-    found = np.hstack([teachers.coefficients[sample], teachers.intercepts[sample][:, None]])
-    other = np.array([np.append(model.coef_[0], model.intercept_) for model in models])
+    exact = np.array([_fit_exactly(features[shard], labels[shard]) for shard in shards[sample]])
+    our_fits = np.hstack([teachers.coefficients[sample], teachers.intercepts[sample][:, None]])
+    their_fits = np.array([np.append(model.coef_[0], model.intercept_) for model in models])
     sklearn_seconds = theirs["seconds"] * n * k / len(sample)
     return {
         "n": n,
@@ -83,14 +85,14 @@ def measure_fits(thirds: Thirds, n: int, k: int) -> dict:
         "seconds": ours["seconds"],
         "sklearn_seconds": sklearn_seconds,
         "ratio": sklearn_seconds / ours["seconds"],
-        "largest_error": np.abs(found - exact).max(),
-        "sklearn_largest_error": np.abs(other - exact).max(),
+        "largest_error": np.abs(our_fits - exact).max(),
+        "sklearn_largest_error": np.abs(their_fits - exact).max(),
         "proven_distance": teachers.distance_bound.max(),
     }
 
 
 def _fit_exactly(features, labels):
-    """One fit by dense Newton steps down to rounding."""
+    """Return one fit by dense Newton steps down to rounding."""
     extended = np.hstack([features, np.ones((len(features), 1))])
     penalty = np.diag([1.0] * features.shape[1] + [0.0])
     theta = np.zeros(len(penalty))
@@ -103,14 +105,16 @@ def _fit_exactly(features, labels):
 
 def _draw_bagged_votes(n: int, k: int, size: int, queries: int) -> BaggedVotes:
     generator = np.random.default_rng(0)
-    chance = generator.random(queries) ** 3
-    bits = [pack_votes(generator.random((n, queries), np.float32) < chance) for _ in range(k)]
+    probability = generator.random(queries) ** 3
+    packed_votes = [
+        pack_votes(generator.random((n, queries), np.float32) < probability) for _ in range(k)
+    ]
     shards = shard_of_record(draw_partitions(size, n, range(k), 0, "benchmark"), size)
-    return BaggedVotes(np.stack(bits), shards, queries)
+    return BaggedVotes(np.stack(packed_votes), shards, queries)
 
 
 def measure_accounting(n: int, k: int, size: int) -> dict:
-    """Personal costs of `size` records at `size` queries, for three numbers of partitions."""
+    """Measure personal costs of `size` records at `size` queries, for three values of k."""
     votes = _draw_bagged_votes(n, k, size, size)
     sizes = sorted({max(1, k // 10), max(1, k // 2), k})
     timing, _ = time_call(lambda: running_costs(votes, sizes))
@@ -118,7 +122,7 @@ def measure_accounting(n: int, k: int, size: int) -> dict:
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     columns = {
         "n": "{n:g}",
         "k": "{k:g}",

@@ -29,25 +29,25 @@ def job_seconds(folder: Path) -> dict[str, list[float]]:
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """Rows of round, rule, jobs, seconds, longest (s), and the whole run's wall (s).
+    """Return rows of round, rule, jobs, seconds, longest (s), and the whole run's wall (s).
 
     quick: one round of the tests' tiny configuration.
     """
     facts = describe_machine("snakemake", "numpy", "scipy")
     rows = []
     for number in range(1 if quick else ROUNDS):
-        some = ["--configfile", str(ROOT / "config/scenarios/tiny.yaml")] if quick else []
-        wall, seconds = measure_run(some)
+        arguments = ["--configfile", str(ROOT / "config/scenarios/tiny.yaml")] if quick else []
+        wall, seconds = measure_run(arguments)
         rows += [
-            {"round": number, "rule": rule, "jobs": len(each), "seconds": sum(each)}
-            | {"longest": max(each), "wall": wall}
-            for rule, each in seconds.items()
+            {"round": number, "rule": rule, "jobs": len(job_times), "seconds": sum(job_times)}
+            | {"longest": max(job_times), "wall": wall}
+            for rule, job_times in seconds.items()
         ]
     return add_machine(rows, facts)
 
 
 def measure_run(arguments: list[str]) -> tuple[float, dict[str, list[float]]]:
-    """Run the workflow in an empty folder: its wall seconds, and those of each rule's jobs."""
+    """Run the workflow in an empty folder; return wall seconds, and those of each rule's jobs."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "snakemake", "--directory", folder, "--cores", str(CORES)]
         start = time.monotonic()
@@ -56,7 +56,7 @@ def measure_run(arguments: list[str]) -> tuple[float, dict[str, list[float]]]:
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     runs = data.groupby("round").agg(
         wall=("wall", "first"), seconds=("seconds", "sum"), jobs=("jobs", "sum")
     )

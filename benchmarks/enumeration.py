@@ -2,7 +2,7 @@
 
 DaRRM, Lemma 5.1 and Appendix C.3: the worst case is an assignment of the teachers to the eight
 corners of the feasible region, and teachers are interchangeable, so C(K+7, 7) corner multisets
-(C(K+3, 3) of four corners where Delta = 0) constrain gamma. This is the baseline that cutting
+(C(K+3, 3) of four corners if Delta = 0) constrain gamma. This is the baseline that cutting
 planes are compared with, in time and in utility; it is vectorised, so that the comparison is fair.
 """
 
@@ -23,15 +23,15 @@ GROUP = 4  # corners whose pmfs are tabulated together; two groups make the eigh
 
 
 def row_count(K: int, kinds: int = 8) -> int:
-    """Number of corner multisets of K teachers: C(K + kinds - 1, kinds - 1)."""
+    """Return the number of corner multisets of K teachers: C(K + kinds - 1, kinds - 1)."""
     return comb(K + kinds - 1, kinds - 1)
 
 
 @cache
 def multisets(size: int, kinds: int = GROUP) -> NDArray[np.int64]:
-    """All counts of `kinds` corners that add up to `size`, shape (C(size+kinds-1, kinds-1), kinds).
+    """Return all counts of `kinds` corners that add up to `size`, (multisets, kinds).
 
-    Read-only, in the order of the bars in "stars and bars".
+    They are read-only, in the order of the bars in "stars and bars".
     """
     bars = np.fromiter(
         (bar for bars in combinations(range(size + kinds - 1), kinds - 1) for bar in bars),
@@ -44,57 +44,60 @@ def multisets(size: int, kinds: int = GROUP) -> NDArray[np.int64]:
 
 
 def _group_pmfs(p: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Pmfs of all multisets of one group of corners, shape (multisets, size + 1)."""
+    """Return the pmfs of all multisets of one group of corners, (multisets, size + 1)."""
     counts = multisets(size, len(p))
-    out = np.zeros((len(counts), size + 1))
-    out[:, 0] = 1.0
+    pmfs = np.zeros((len(counts), size + 1))
+    pmfs[:, 0] = 1.0
     for corner, probability in enumerate(p):
         factor = binomial_table(size, float(probability))[counts[:, corner]]
-        last, out = out, np.zeros_like(out)
+        previous, pmfs = pmfs, np.zeros_like(pmfs)
         for s in range(size + 1):  # a convolution of all rows at once
-            out[:, s:] += factor[:, s, None] * last[:, : size + 1 - s]
-    return out
+            pmfs[:, s:] += factor[:, s, None] * previous[:, : size + 1 - s]
+    return pmfs
 
 
 def _shift_pmfs(pmfs: NDArray[np.float64], K: int) -> NDArray[np.float64]:
-    """Every pmf (rows, n + 1) at every shift s = 0..K-n: (K - n + 1, rows, K + 1)."""
+    """Return every pmf (rows, n + 1) at every shift s = 0..K-n, (K - n + 1, rows, K + 1)."""
     rows, width = pmfs.shape
-    out = np.zeros((K + 2 - width, rows, K + 1))
+    shifted = np.zeros((K + 2 - width, rows, K + 1))
     for s in range(K + 2 - width):
-        out[s, :, s : s + width] = pmfs
-    return out
+        shifted[s, :, s : s + width] = pmfs
+    return shifted
 
 
 def row_blocks(problem: PrivacyProblem) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
-    """Coefficients of gamma(l), l > K/2, in f at every corner multiset, in K + 1 blocks.
+    """Yield coefficients of gamma(l), l > K/2, in f at every corner multiset, in K + 1 blocks.
 
-    Yields (rows, counts): (n, (K+1)/2) and (n, 8) in the order of `privacy_cost.CORNERS`, one pair
-    for each number t = 0..K of teachers at the first four corners. (With Delta = 0, four corners:
-    t is then the number at the first two.) A row is the difference of two pmfs; the pmf of a
-    multiset is the convolution of its two groups' pmfs, done for all pairs by one matrix product.
+    There is one block for each number t = 0..K of teachers at the first four corners. (If Delta = 0
+    there are four corners, and t is the number at the first two.) A row is the difference of two
+    pmfs; the pmf of a multiset is the convolution of its two groups' pmfs, done for all pairs by
+    one matrix product.
+
+    Yields:
+        Rows, (n, (K+1)/2), and counts, (n, 8) int in the order of `privacy_cost.CORNERS`.
     """
     K = problem.K
     p = problem.corner_probabilities()
-    places = np.arange(8) if problem.Delta > 0 else np.array([0, 1, 6, 7])
-    kinds = len(places) // 2
-    first, second = places[:kinds], places[kinds:]
+    corners = np.arange(8) if problem.Delta > 0 else np.array([0, 1, 6, 7])
+    kinds = len(corners) // 2
+    first, second = corners[:kinds], corners[kinds:]
     for t in range(K + 1):
-        one, two = multisets(t, kinds), multisets(K - t, kinds)
-        weight = np.zeros((len(one), len(two) * (K + 1)))
+        first_counts, second_counts = multisets(t, kinds), multisets(K - t, kinds)
+        difference = np.zeros((len(first_counts), len(second_counts) * (K + 1)))
         for side, factor in ((0, 1.0), (1, -problem.c)):
             left = _group_pmfs(p[first, side], t)
             right = _shift_pmfs(_group_pmfs(p[second, side], K - t), K)
-            weight += factor * left @ right.reshape(t + 1, -1)
-        weight = weight.reshape(-1, K + 1)
-        half = weight[:, (K + 1) // 2 :] - weight[:, : (K + 1) // 2][:, ::-1]
-        counts = np.zeros((len(one) * len(two), 8), dtype=np.int64)
-        counts[:, first] = np.repeat(one, len(two), axis=0)
-        counts[:, second] = np.tile(two, (len(one), 1))
+            difference += factor * left @ right.reshape(t + 1, -1)
+        difference = difference.reshape(-1, K + 1)
+        half = difference[:, (K + 1) // 2 :] - difference[:, : (K + 1) // 2][:, ::-1]
+        counts = np.zeros((len(first_counts) * len(second_counts), 8), dtype=np.int64)
+        counts[:, first] = np.repeat(first_counts, len(second_counts), axis=0)
+        counts[:, second] = np.tile(second_counts, (len(first_counts), 1))
         yield half, counts
 
 
 def all_rows(problem: PrivacyProblem) -> NDArray[np.float64]:
-    """All rows of the paper's program, divided by the allowance: rows @ x <= 1."""
+    """Return all rows of the paper's program, divided by the allowance: rows @ x <= 1."""
     kinds = 8 if problem.Delta > 0 else 4
     rows = np.empty((row_count(problem.K, kinds), (problem.K + 1) // 2))
     filled = 0
@@ -110,7 +113,16 @@ def solve(
 ) -> tuple[NDArray[np.float64], float] | None:
     """Maximise cost @ x over rows @ x <= 1, 0 <= x <= 1, by HiGHS, at its tightest tolerances.
 
-    Returns (x, value), or None where `time_limit` seconds did not suffice.
+    Args:
+        cost: (n,).
+        rows: (rows, n).
+        time_limit: seconds; None for no limit.
+
+    Returns:
+        x and the value, or None if `time_limit` did not suffice.
+
+    Raises:
+        RuntimeError: HiGHS finds no optimum.
     """
     import highspy
 

@@ -1,9 +1,10 @@
 """Other packages in environments of their own: made from pinned versions, and run there.
 
-`run` makes the environment of a reproducer once, in a folder that PRIVATE_ENSEMBLES_LIBRARIES
-names (or ~/.cache/private-ensembles/libraries), and returns the numbers that the reproducer prints.
-Each environment has exactly the versions of its list, installed by `pip install --no-deps`. What
-is not on the list (NumPy, SciPy, PyTorch, ...) is taken from the environment that runs this file.
+`run_script` makes the environment of a reproducer once, in a folder that
+PRIVATE_ENSEMBLES_LIBRARIES names (or ~/.cache/private-ensembles/libraries), and returns the numbers
+that the reproducer prints. Each environment has exactly the versions of its list, installed by
+`pip install --no-deps`. What is not on the list (NumPy, SciPy, PyTorch, ...) is taken from the
+environment that runs this file.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).with_name("reproducers")
 FOLDER_VARIABLE = "PRIVATE_ENSEMBLES_LIBRARIES"
-# Seconds that installing and running may take.
+# Installing and running may take so many seconds.
 _INSTALL, _RUN = 900, 600
 
 
@@ -39,16 +40,16 @@ def run_script(script: str, pins: str | None = None) -> dict | Skipped:
     python = sys.executable if pins is None else ensure_environment(FOLDER / f"{pins}.txt")
     if isinstance(python, Skipped):
         return python
-    # -I: nothing of this project is on the path, and no file's name hides a package's.
+    # With -I nothing of this project is on the path, and no file's name hides a package's.
     command = [str(python), "-I", "-W", "ignore", str(FOLDER / f"{script}.py")]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_RUN)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=_RUN)
     except subprocess.TimeoutExpired:
         return Skipped(f"ran for more than {_RUN} s")
-    if done.returncode:
-        return Skipped(f"did not run: {_last_line(done.stderr)}")
+    if completed.returncode:
+        return Skipped(f"did not run: {_last_line(completed.stderr)}")
     try:
-        return json.loads(done.stdout.splitlines()[-1])
+        return json.loads(completed.stdout.splitlines()[-1])
     except (IndexError, ValueError):
         return Skipped("printed no numbers")
 
@@ -71,8 +72,8 @@ def ensure_environment(pins: Path) -> Path | Skipped:
         _build_environment(folder, python, pins)
     except (OSError, subprocess.SubprocessError) as error:
         shutil.rmtree(folder, ignore_errors=True)
-        said = _last_line(getattr(error, "stderr", None) or str(error))
-        return Skipped(f"could not be installed: {said}")
+        message = _last_line(getattr(error, "stderr", None) or str(error))
+        return Skipped(f"could not be installed: {message}")
     (folder / "complete").touch()
     return python
 
@@ -85,14 +86,16 @@ def _build_environment(folder: Path, python: Path, pins: Path) -> None:
 
     folder.parent.mkdir(parents=True, exist_ok=True)
     call(sys.executable, "-m", "venv", "--without-pip", str(folder))
-    (own,) = folder.glob("lib/python*/site-packages")
-    (own / "parent.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    (site_packages,) = folder.glob("lib/python*/site-packages")
+    (site_packages / "parent.pth").write_text(
+        sysconfig.get_path("purelib") + "\n", encoding="utf-8"
+    )
     pip = (sys.executable, "-m", "pip", "--python", str(python), "--quiet")
     call(*pip, "install", "--no-deps", "--requirement", str(pins))
 
 
 def _last_line(text: str) -> str:
-    """The last line that says something."""
+    """Return the last line that says something."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1][:200] if lines else "no message"
 

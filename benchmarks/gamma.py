@@ -34,56 +34,60 @@ LARGE = 501  # from here on one repetition
 
 
 def allowance_of(K: int) -> int:
-    """m for K teachers: 3 at K = 11 as in the paper, and in proportion to sqrt(K) beyond."""
+    """Return m for K teachers: 3 at K = 11 as in the paper, and in proportion to sqrt(K) beyond."""
     return max(1, round(3 * (K / 11) ** 0.5))
 
 
 def problem_of(K: int, m: float) -> PrivacyProblem:
-    """K teachers of the paper's (epsilon, Delta) with the allowance m."""
+    """Return the problem of K teachers with the paper's (epsilon, Delta) and the allowance m."""
     return PrivacyProblem(K, m, EPSILON, DELTA, float(-np.expm1(m * np.log1p(-DELTA))))
 
 
 def measure_enumeration(K: int, m: float) -> dict:
-    """The paper's way: all rows, then one solve. Without a solution within SOLVE_LIMIT, NaN."""
+    """Measure the paper's way: all rows, then one solve; NaN if SOLVE_LIMIT is too short."""
     problem, cost = problem_of(K, m), coefficients(K, parse_prior(PRIOR))
 
     def build():
         enumeration.multisets.cache_clear()
         return enumeration.all_rows(problem)
 
-    building, rows = time_call(build, 3)
-    solving, solved = time_call(lambda: enumeration.solve(cost, rows, time_limit=SOLVE_LIMIT))
+    build_timing, rows = time_call(build, 3)
+    solve_timing, solution = time_call(
+        lambda: enumeration.solve(cost, rows, time_limit=SOLVE_LIMIT)
+    )
     return {
         "rows": len(rows),
-        "build_seconds": building["seconds"],
-        "solve_seconds": solving["seconds"] if solved else float("nan"),
-        "utility": solved[1] if solved else float("nan"),
+        "build_seconds": build_timing["seconds"],
+        "solve_seconds": solve_timing["seconds"] if solution else float("nan"),
+        "utility": solution[1] if solution else float("nan"),
         "memory_mib": peak_memory(),
     }
 
 
 def measure_search(K: int, m: float, repetitions: int) -> dict:
-    """optimize_gamma, certificate included, and certify alone on its result."""
-    p = problem_of(K, m)
+    """Measure optimize_gamma, certificate included, and certify alone on its result."""
+    problem = problem_of(K, m)
     optimize_gamma(5, 2, EPSILON, DELTA)  # imports
-    before = peak_memory()
+    memory_before = peak_memory()
 
     def search():
         clear_caches()
-        return optimize_gamma(K, p.m, p.epsilon, p.Delta, p.delta, prior=PRIOR)
+        return optimize_gamma(
+            K, problem.m, problem.epsilon, problem.Delta, problem.delta, prior=PRIOR
+        )
 
-    searching, solution = time_call(search, repetitions)
+    search_timing, solution = time_call(search, repetitions)
 
     def certificate():
         clear_caches()
-        return certify_problem(p, solution.gamma)
+        return certify_problem(problem, solution.gamma)
 
-    certifying, proof = time_call(certificate, repetitions)
+    certificate_timing, proof = time_call(certificate, repetitions)
     return {
-        **searching,
-        "certificate_seconds": certifying["seconds"],
+        **search_timing,
+        "certificate_seconds": certificate_timing["seconds"],
         "memory_mib": peak_memory(),
-        "memory_before_mib": before,
+        "memory_before_mib": memory_before,
         "utility": solution.utility,
         "utility_upper_bound": solution.utility_upper_bound,
         "certified": solution.certificate.holds and proof.holds,
@@ -92,7 +96,7 @@ def measure_search(K: int, m: float, repetitions: int) -> dict:
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """All measurements as a tidy frame: part, K, m and the rest.
+    """Return all measurements as a tidy frame: part, K, m and the rest.
 
     Parts: enumeration; growth, with m in proportion to sqrt(K); growth_fixed, with m = 3 at every
     K, a tight budget. quick: at most 101 teachers.
@@ -116,12 +120,12 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
 
 def fit_exponent(data: pd.DataFrame) -> float:
-    """Slope of ln(seconds) over ln(K) by least squares."""
+    """Return the slope of ln(seconds) over ln(K) by least squares."""
     return float(np.polyfit(np.log(data["K"]), np.log(data["seconds"]), 1)[0])
 
 
 def extrapolated_enumeration(measured: pd.DataFrame, K: int) -> dict[str, float]:
-    """Rows, GiB and seconds that the paper's way would take at K, from smaller sizes.
+    """Return rows, GiB and seconds that the paper's way would take at K, from smaller sizes.
 
     Building: in proportion to the numbers in the rows, C(K+7, 7) (K+1)/2, at the lowest measured
     time per number (a convolution costs more per number at larger K: this flatters enumeration).
@@ -129,14 +133,14 @@ def extrapolated_enumeration(measured: pd.DataFrame, K: int) -> dict[str, float]
     """
     size = measured["rows"] * (measured["K"] + 1) / 2
     rows = enumeration.row_count(K)
-    wanted = rows * (K + 1) / 2
-    build = float((measured["build_seconds"] / size).min() * wanted)
+    numbers = rows * (K + 1) / 2
+    build = float((measured["build_seconds"] / size).min() * numbers)
     rates = (measured["solve_seconds"] / size).dropna()
-    solve = float(rates.iloc[-1] * wanted)
+    solve = float(rates.iloc[-1] * numbers)
     return {
         "K": K,
         "rows": rows,
-        "gib": wanted * 8 / 2**30,
+        "gib": numbers * 8 / 2**30,
         "build_seconds": build,
         "solve_seconds": solve,
         "seconds": build + solve,
@@ -144,18 +148,18 @@ def extrapolated_enumeration(measured: pd.DataFrame, K: int) -> dict[str, float]
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
-    part = {name: frame.set_index("K", drop=False) for name, frame in data.groupby("part")}
-    listed, growth = part["enumeration"], part["growth"]
-    listed = listed.assign(
-        together=listed["build_seconds"] + listed["solve_seconds"],
+    """Return the results in Markdown."""
+    parts = {name: frame.set_index("K", drop=False) for name, frame in data.groupby("part")}
+    enumerated, growth = parts["enumeration"], parts["growth"]
+    enumerated = enumerated.assign(
+        together=enumerated["build_seconds"] + enumerated["solve_seconds"],
         ours=growth["seconds"],
         certified=growth["utility"],
     )
-    listed["faster"] = listed["together"] / listed["ours"]
-    far = pd.DataFrame([extrapolated_enumeration(listed, K) for K in EXTRAPOLATED])
-    far = far.set_index("K", drop=False).assign(ours=growth["seconds"]).dropna()
-    far["faster"] = far["seconds"] / far["ours"]
+    enumerated["faster"] = enumerated["together"] / enumerated["ours"]
+    extrapolated = pd.DataFrame([extrapolated_enumeration(enumerated, K) for K in EXTRAPOLATED])
+    extrapolated = extrapolated.set_index("K", drop=False).assign(ours=growth["seconds"]).dropna()
+    extrapolated["faster"] = extrapolated["seconds"] / extrapolated["ours"]
     return format_section(
         "Optimising γ",
         "gamma",
@@ -178,7 +182,7 @@ def section(data: pd.DataFrame) -> str:
                 "utility, all rows": "{utility:.9f}",
                 "utility, certified γ": "{certified:.9f}",
             },
-            listed,
+            enumerated,
         ),
         "**Extrapolated**, not measured, by the law seconds = constant · C(K+7, 7) · (K+1)/2: the "
         "count of rows is exact, and a number in a row is taken to cost what it cost at the "
@@ -195,19 +199,19 @@ def section(data: pd.DataFrame) -> str:
                 "ours, certified (s), measured": "{ours:.3g}",
                 "times faster": "{faster:,.0f}",
             },
-            far,
+            extrapolated,
         ),
         "**Growth with K, m in proportion to √K.**",
         *_growth(growth),
         "**Growth with K, m = 3 at every K**: a tight budget.",
-        *_growth(part["growth_fixed"]),
+        *_growth(parts["growth_fixed"]),
         "Memory is the process's largest, of which "
         f"{growth['memory_before_mib'].median():.0f} MiB are Python and its libraries.",
     )
 
 
 def _growth(searched: pd.DataFrame) -> list[str]:
-    """A table of growth, and its fitted exponent."""
+    """Return a table of growth, and its fitted exponent."""
     searched = searched[searched["K"].isin(GROWTH)].copy()
     searched["gap"] = searched["utility_upper_bound"] - searched["utility"]
     columns = {
@@ -220,10 +224,10 @@ def _growth(searched: pd.DataFrame) -> list[str]:
         "gap to the upper bound": "{gap:.1e}",
     }
     blocks = [format_table(columns, searched)]
-    tail = searched[searched["K"] >= 101]
-    if len(tail) > 2:
+    large = searched[searched["K"] >= 101]
+    if len(large) > 2:
         blocks.append(
-            f"Seconds grow like K^{fit_exponent(tail):.2f} over K = {tail['K'].min()}–"
-            f"{tail['K'].max()} (least squares; target: no worse than K³)."
+            f"Seconds grow like K^{fit_exponent(large):.2f} over K = {large['K'].min()}–"
+            f"{large['K'].max()} (least squares; target: no worse than K³)."
         )
     return blocks

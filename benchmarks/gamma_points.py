@@ -19,7 +19,7 @@ from benchmarks.measuring import (
 from benchmarks.writing import format_section, format_table
 
 UNIFORM, COMMON = "uniform:0.5,1", "common:0.5,1"
-# Of the range of K = 1001; exp(m epsilon) overflows beyond m epsilon = 690.
+# These are the corners of the range of K = 1001; exp(m epsilon) overflows beyond m epsilon = 690.
 CORNERS = tuple(
     (1001, m, epsilon, Delta, prior)
     for Delta, m, epsilon, prior in itertools.product(
@@ -27,7 +27,7 @@ CORNERS = tuple(
     )
     if m * epsilon <= 690
 )
-# Between the corners, where nothing says that a point is no dearer than they are, and beyond them.
+# These points lie between the corners, where one might be dearer than they are, and beyond them.
 OTHERS = (
     (501, 3, 0.1, 0.0, COMMON),
     (501, 3, 1.0, 1e-5, COMMON),
@@ -48,7 +48,7 @@ SYMBOLS = ("K", "m", "ε", "Δ", "prior")
 
 
 def measure_point(K: int, m: float, epsilon: float, Delta: float, prior: str) -> dict:
-    """One certified optimisation, imports paid before."""
+    """Measure one certified optimisation, imports paid before."""
     from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 
     optimize_gamma(5, 2, 0.1, 1e-5)
@@ -64,7 +64,7 @@ def measure_point(K: int, m: float, epsilon: float, Delta: float, prior: str) ->
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """Measurements as a tidy frame: the point, and what it took. quick: one small point."""
+    """Return measurements as a tidy frame: the point, and what it took. quick: one small point."""
     facts = describe_machine("numpy", "scipy", "highspy")
     points = QUICK if quick else CORNERS + OTHERS
     points = [dict(zip(KEYS, point, strict=True)) for point in points]
@@ -73,7 +73,7 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     costliest = data.sort_values("seconds", ascending=False).head(SHOWN)
     measured = set(data[list(KEYS)].itertuples(index=False, name=None))
     within = data[data["K"] <= 1001]

@@ -1,10 +1,10 @@
 """What labels cost by the worst Rényi divergence of one of them, composed and converted.
 
-The strongest account of labels before the one of this package: an auditor's of private prediction
-(Chadha, Jagielski, Papernot, Choquette-Choo and Nasr, ICML 2024) charges each label the largest
-Rényi divergence that neighbouring votes can cause, and adds up. It adds up the worst of each order,
-which no adversary has at once, so `accounting.adaptive_composition.account` charges less for the same
-labels. Theorem and proof: docs/many-labels.md, "The account before this one".
+This was the strongest account of labels before the one of this package: an auditor's of private
+prediction (Chadha, Jagielski, Papernot, Choquette-Choo and Nasr, ICML 2024) charges each label the
+largest Rényi divergence that neighbouring votes can cause, and adds up. It adds up the worst of
+each order, which no adversary has at once, so `accounting.adaptive_composition.account` charges
+less for the same labels. Theorem and proof: docs/many-labels.md, "The account before this one".
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ from private_ensembles.labels.accounts.gaussian_counts import label_noise_share
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.task import Task
 
-# Thresholds for each standard deviation of a label's loss: moments are 1e-4 too large or less.
+# A standard deviation of a label's loss has so many thresholds: moments are at most 1e-4 too large.
 _FINENESS = 24
-# Few labels' orders are high: up to this many times as many, divided by their square root.
+# Few labels have high orders, and up to this many times as many thresholds, divided by the square
+# root of their number.
 _FINER = 2
 # Losses beyond the thresholds may hold this share of delta, over all labels.
 _CUT = 1e-4
-# Powers of the loss that are tried, as multiples of the one that would be best of normal losses.
+# These powers are tried, as multiples of the one that would be best if losses were normal.
 _POWERS = np.geomspace(0.2, 200, 241)
 # No power of a threshold is larger than e to this.
 _HIGHEST = 600.0
-# Exponentials of up to 600, logarithms and a few products.
+# Exponentials of up to 600, logarithms and a few products are off by this.
 _ROUNDING = 2048 * UNIT_ROUNDOFF
 # Sigma is found to this share of itself.
 _TOLERANCE = 2e-4
@@ -50,49 +51,59 @@ _MOST = 1e6
 def renyi_sigma(task: Task) -> float:
     """Return GNMax's sigma, near the least with which this account proves the task's budget."""
     law, labels = load_mechanism("gnmax_exact").law, task.wanted.labels
-    known = load_mechanism("gnmax_exact").account.start.find_noise(law, task, labels)
+    base_noise = load_mechanism("gnmax_exact").account.start.find_noise(law, task, labels)
 
     def height(share: float) -> float:
-        noise = law.scale_noise(known, share)
+        noise = law.scale_noise(base_noise, share)
         spent = renyi_epsilon(law.dominating_pairs(task, noise), labels, task.budget.delta)
         return math.log(min(spent, _MOST) / task.budget.epsilon)
 
     share = least_scale(height, label_noise_share(labels), _TOLERANCE)
-    return law.scale_noise(known, share).sigma
+    return law.scale_noise(base_noise, share).sigma
 
 
 def renyi_epsilon(dominating_pairs: DominatingPairs, labels: int, delta: float) -> float:
     """Return an upper bound on the epsilon of `labels` labels at `delta`, by Rényi divergences.
 
-    >>> from private_ensembles.accounting.adaptive_composition.dominating_pairs import two_classes
-    >>> label = two_classes([0.25, 0.75])  # randomised response: optimal composition is 10.968
+    The bound holds in floating point; it is infinite if losses without bound use delta up.
+
+    Args:
+        dominating_pairs: those of one label.
+        labels: >= 1, chosen adaptively.
+        delta: in (0, 1).
+
+    Raises:
+        ValueError: a number is out of range.
+
+    References:
+        docs/many-labels.md; the conversion is Canonne, Kamath and Steinke's (2020), Proposition 12.
+
+    >>> from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    ...     two_class_dominating_pairs,
+    ... )
+    >>> label = two_class_dominating_pairs([0.25, 0.75])  # optimal composition is 10.968
     >>> round(renyi_epsilon(label, 10, 1e-3), 2)
     10.97
-
-    family: neighbouring pairs of one label. labels: >= 1, chosen adaptively. delta: in (0, 1). The
-    bound holds in floating point; it is infinite if losses without bound use delta up. Raises
-    ValueError for numbers out of range. Source: docs/many-labels.md; the conversion
-    is Canonne, Kamath and Steinke's (2020), Proposition 12.
     """
     check_labels(labels, delta)
     spread = max_loss_deviation(dominating_pairs)
     width = spread * math.sqrt(labels)
-    # Whole numbers of steps, so that two equal and opposite losses fall on thresholds.
+    # There is a whole number of steps, so that two equal and opposite losses fall on thresholds.
     step = spread / math.ceil(_FINENESS * max(1.0, _FINER / math.sqrt(labels)))
     rows = curves_on(dominating_pairs, step, _CUT * delta / labels, spread)
-    reach = rows.shape[1] // 2
+    radius = rows.shape[1] // 2
     log_delta = math.log(1 / delta)
-    likely = math.sqrt(2 * log_delta) * width + width**2 / 2
-    powers = float(np.median(deciding_orders(likely, width))) * _POWERS
-    powers = powers[(powers + 1) * step * (reach + 1) <= _HIGHEST]
+    likely_loss = math.sqrt(2 * log_delta) * width + width**2 / 2
+    powers = float(np.median(deciding_orders(likely_loss, width))) * _POWERS
+    powers = powers[(powers + 1) * step * (radius + 1) <= _HIGHEST]
     # Losses without bound are charged to delta, in every label.
-    lost = float(rows[:, -1].max())
-    left = (delta - labels * lost * (1 + _ROUNDING)) * (1 - _ROUNDING)
-    if left <= 0 or not powers.size:
+    unbounded_loss = float(rows[:, -1].max())
+    remaining_delta = (delta - labels * unbounded_loss * (1 + _ROUNDING)) * (1 - _ROUNDING)
+    if remaining_delta <= 0 or not powers.size:
         return math.inf
     moments = np.log1p(_moments_less_one(rows, step, powers))
     converted = powers * np.log1p(-1 / (powers + 1)) - np.log1p(powers)
-    costs = labels * moments + converted - math.log(left)
+    costs = labels * moments + converted - math.log(remaining_delta)
     costs += _ROUNDING * (labels * (moments + UNIT_ROUNDOFF) + np.abs(converted) + log_delta + 1)
     return max(0.0, float((costs / powers).min()) * (1 + _ROUNDING))
 
@@ -100,13 +111,13 @@ def renyi_epsilon(dominating_pairs: DominatingPairs, labels: int, delta: float) 
 def _moments_less_one(
     rows: NDArray[np.float64], step: float, powers: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Upper bounds on E_P[(P / P')^power] - 1 without the losses beyond the reach: of all rows.
+    """Return upper bounds on E_P[(P / P')^power] - 1 of all rows, without losses beyond the grid.
 
     rows: (rows, n) curves at thresholds t_j. Each is replaced by its chords, whose moment is the
     sum of (row_j - row_n) w_j, w_j >= 0 (docs/many-labels.md).
     """
-    reach = rows.shape[1] // 2
-    logs = step * np.arange(-reach, reach)[:, None]
+    radius = rows.shape[1] // 2
+    logs = step * np.arange(-radius, radius)[:, None]
     slopes = np.expm1(-(powers + 1) * step) / np.expm1(-step)
     weights = np.exp(logs * powers) * slopes * np.expm1(powers * step)
     weights[0] = np.exp(logs[0] * powers) * (np.exp(powers * step) * slopes - 1)

@@ -26,7 +26,7 @@ from private_ensembles.audit.histograms import both_counts
 from private_ensembles.labels.laws import gumbel as exponential_mechanism
 from private_ensembles.labels.noisy_counts import rho_to_epsilon
 
-# DaRRM's label at m = 3, a hundred times (composition of dp-accounting).
+# The composition is of a hundred of DaRRM's labels at m = 3.
 LABELS, LABEL_EPSILON, DELTA, TEACHERS = 100, 0.2676, 1e-5, 11
 
 
@@ -34,7 +34,9 @@ LABELS, LABEL_EPSILON, DELTA, TEACHERS = 100, 0.2676, 1e-5, 11
 class Package:
     """A package on trial: its reproducer, the pins of its environment, and who judges its answer.
 
-    pins: name of a list in `benchmarks/reproducers`; its first line says what is installed.
+    Attributes:
+        pins: name of a list in `benchmarks/reproducers`; its first line says what is installed.
+        judge: returns the rows of what the reproducer printed.
     """
 
     name: str
@@ -69,7 +71,7 @@ PACKAGES = (
 
 
 def run_trial(package: Package) -> list[dict]:
-    """Rows of one package: claims and observations, or the reason why there are none."""
+    """Return rows of one package: claims and observations, or the reason why there are none."""
     facts = {"library": package.name, "version": package.version}
     answer = environments.run_script(package.script, package.pins)
     if isinstance(answer, environments.Skipped):
@@ -82,30 +84,32 @@ def run_trial(package: Package) -> list[dict]:
 
 
 def compare_compositions() -> list[dict]:
-    """A hundred labels of the exponential mechanism by what each account knows of it."""
+    """Return epsilon of a hundred exponential labels by what each account knows of them."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     pure = pld.common.DifferentialPrivacyParameters(LABEL_EPSILON, 0.0)
     black_box = pld.from_privacy_parameters(pure).self_compose(LABELS)
-    chances = exponential_mechanism.label_probabilities(both_counts(TEACHERS), LABEL_EPSILON / 2)
-    family = two_class_dominating_pairs(chances[:, 1], chances[:, 0])
-    found = {
+    probabilities = exponential_mechanism.label_probabilities(
+        both_counts(TEACHERS), LABEL_EPSILON / 2
+    )
+    dominating_pairs = two_class_dominating_pairs(probabilities[:, 1], probabilities[:, 0])
+    epsilons = {
         "dp-accounting: pure DP, as a black box": black_box.get_epsilon_for_delta(DELTA),
         "optimal composition of pure DP": optimal_composition(
             LABEL_EPSILON, 0.0, LABELS, DELTA
         ).epsilon,
         "bounded range, as zCDP": rho_to_epsilon(LABELS * LABEL_EPSILON**2 / 8, DELTA, "improved"),
-        "the labels themselves": adaptive_epsilon(family, LABELS, DELTA).upper,
+        "the labels themselves": adaptive_epsilon(dominating_pairs, LABELS, DELTA).upper,
     }
     version = metadata.version("dp-accounting")
     return [
         {"library": "dp-accounting", "version": version, "mechanism": name, "exact": value}
-        for name, value in found.items()
+        for name, value in epsilons.items()
     ]
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """All rows as a tidy frame. quick: only what this environment has already."""
+    """Return all rows as a tidy frame. quick: only what this environment has already."""
     facts = describe_machine("numpy", "scipy")
     rows = [row for package in PACKAGES[:1] if quick for row in run_trial(package)]
     rows += [row for package in PACKAGES if not quick for row in run_trial(package)]
@@ -115,11 +119,11 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
-    part = dict(list(data.groupby("part", sort=False)))
+    """Return the results in Markdown."""
+    parts = dict(list(data.groupby("part", sort=False)))
     blocks = []
-    if "claim" in part:
-        claims = part["claim"]
+    if "claim" in parts:
+        claims = parts["claim"]
         symbols = {"epsilon": "ε", "rho": "ρ", "Rényi divergence": "D"}
         claims = claims.assign(
             symbol=claims["measure"].map(symbols),
@@ -136,9 +140,9 @@ def section(data: pd.DataFrame) -> str:
             "exact": "{true}",
         }
         blocks.append(format_table(columns, claims, words=4))
-    if "observation" in part:
-        seen = part["observation"].assign(
-            more=[f" ({note})" if isinstance(note, str) else "" for note in _notes(part)]
+    if "observation" in parts:
+        observed = parts["observation"].assign(
+            more=[f" ({note})" if isinstance(note, str) else "" for note in _notes(parts)]
         )
         columns = {
             "package": "{library} {version}",
@@ -150,23 +154,24 @@ def section(data: pd.DataFrame) -> str:
         }
         blocks += [
             "What was seen when each package's own code ran:",
-            format_table(columns, seen, words=6),
+            format_table(columns, observed, words=6),
         ]
-    if "skipped" in part:
+    if "skipped" in parts:
         columns = {"package": "{library} {version}", "skipped because": "{note}"}
-        blocks.append(format_table(columns, part["skipped"], words=2))
+        blocks.append(format_table(columns, parts["skipped"], words=2))
     installed = data.dropna(subset=["installed"]) if "installed" in data else data[:0]
     if len(installed):
-        one_each = installed.drop_duplicates(["library", "version"])
+        once_each = installed.drop_duplicates(["library", "version"])
         columns = {"package": "{library} {version}", "how it was installed": "{installed}"}
-        blocks.append(format_table(columns, one_each, words=2))
-    (other,) = part["another law"]["exact"]
+        blocks.append(format_table(columns, once_each, words=2))
+    (other_rho,) = parts["another law"]["exact"]
     zero_concentrated = selections.EPSILON**2 / 8
     note = (
         "OpenDP's issue 2911 (26 August 2026, of 0.15.1) says that `make_noisy_max` draws by "
         f"permute-and-flip under zCDP, too. The claim of ρ = {zero_concentrated:g} would then be "
-        f"{other / zero_concentrated:.3g} times too small: permute-and-flip has ρ = {other:.4g}. "
-        "The draws of the versions in the table are as the exponential mechanism has it."
+        f"{other_rho / zero_concentrated:.3g} times too small: permute-and-flip has ρ = "
+        f"{other_rho:.4g}. The draws of the versions in the table are as the exponential "
+        "mechanism has it."
     )
     return format_section(
         "Other libraries on trial",
@@ -183,17 +188,17 @@ def section(data: pd.DataFrame) -> str:
         note,
         f"{LABELS} labels of the exponential mechanism, {LABEL_EPSILON:g}-DP each (two classes, "
         f"{TEACHERS} teachers), at δ = {DELTA:g}:",
-        format_table({"account": "{mechanism}", "ε": "{exact:.3f}"}, part["composition"], words=1),
+        format_table({"account": "{mechanism}", "ε": "{exact:.3f}"}, parts["composition"], words=1),
     )
 
 
 def _notes(part: dict[str, pd.DataFrame]) -> list:
-    """What is added to observations, None where nothing is."""
+    """Return what is added to observations, None if nothing is."""
     observed = part["observation"]
     return list(observed["note"]) if "note" in observed else [None] * len(observed)
 
 
 def _format_bounds(lower: float, upper: float) -> str:
-    """A number, or the bounds on it if they differ in the digits shown."""
+    """Return a number, or the bounds on it if they differ in the digits shown."""
     shown = f"{lower:.4g}", f"{upper:.4g}"
     return shown[1] if shown[0] == shown[1] else f"{shown[0]} to {shown[1]}"

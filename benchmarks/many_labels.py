@@ -29,8 +29,8 @@ from private_ensembles.labels.task import (
 )
 
 EPSILON, DELTA = 2.0, 1e-5
-# Epsilon, classes, teachers and labels. 2 classes are an own, exact family. The first three stand
-# in docs/many-labels.md.
+# A case is epsilon, classes, teachers and labels. Two classes have exact dominating pairs of their
+# own. The first three cases stand in docs/many-labels.md.
 DOCUMENTED = [(1.0, 2, 51, 20), (1.0, 2, 251, 100), (2.0, 2, 51, 100)]
 TEACHERS = [(EPSILON, c, k, 100) for c, k in ((2, 11), (2, 1001), (10, 11), (10, 51), (10, 1001))]
 CLASSES = [(EPSILON, c, 250, 100) for c in (3, 100)]
@@ -45,39 +45,42 @@ TARGETS = {
 
 
 def measure_calibration(epsilon: float, classes: int, teachers: int, labels: int) -> dict:
-    """Seconds and memory of finding sigma; sigma by three accounts; bounds on epsilon there."""
+    """Measure time and memory of finding sigma; sigma by three accounts; bounds on epsilon."""
     size = {"delta": DELTA, "labels": labels, "teachers": teachers, "classes": classes}
     timing, scale = time_call(lambda: noise_scale("gnmax", epsilon=epsilon, **size))
     memory = peak_memory()
-    before = {
+    other_scales = {
         "analytic": noise_scale("gnmax", epsilon=epsilon, **size, analysis="analytic"),
         "label_rdp": renyi_sigma(
             Task(Ensemble(teachers, classes), Budget(epsilon, DELTA), Wanted(labels))
         ),
     }
-    found = label_epsilon("gnmax", scale, **size)
-    ends = {"lower": found.lower, "upper": found.upper}
-    return timing | {"peak_mib": memory, "scale": scale} | before | ends
+    bounds = label_epsilon("gnmax", scale, **size)
+    ends = {"lower": bounds.lower, "upper": bounds.upper}
+    return timing | {"peak_mib": memory, "scale": scale} | other_scales | ends
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """All measurements as a tidy frame, a calibration a row. quick: a few small ones."""
+    """Return all measurements as a tidy frame, a calibration a row. quick: a few small ones."""
     facts = describe_machine("numpy", "scipy")
     rows = []
     for case in QUICK if quick else CASES:
         arguments = dict(zip(("epsilon", "classes", "teachers", "labels"), case, strict=True))
-        found = run_in_process(measure_calibration, **arguments)
-        rows.append({**arguments, **found, **shares_saved(found)})
+        measured = run_in_process(measure_calibration, **arguments)
+        rows.append({**arguments, **measured, **shares_saved(measured)})
     return add_machine(rows, facts)
 
 
 def shares_saved(found: dict) -> dict:
     """Return how much less noise than the counts and than Rényi divergences need, and whose gain.
 
-    found: `scale`, and the scales by the two accounts before ours. ratio: the scale's share of what
-    the counts need. charging: of the noise that is saved, the share that is saved by charging
-    labels at all, which the account before ours does as well. account: the share of what that
-    account needs that ours saves.
+    Args:
+        found: `scale`, and the scales by the two accounts before ours.
+
+    Returns:
+        ratio: the scale's share of what the counts need. charging: the share of the saved noise
+        that is saved by charging labels at all, which the account before ours does as well.
+        account: the share of what that account needs that ours saves.
     """
     scale, counts, renyi = found["scale"], found["analytic"], found["label_rdp"]
     return {
@@ -88,7 +91,7 @@ def shares_saved(found: dict) -> dict:
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     size = {"teachers": "{teachers:,}", "labels": "{labels:,}"}
     cost = {
         "ε between": "{lower:.3f} and {upper:.3f}",
@@ -103,13 +106,13 @@ def section(data: pd.DataFrame) -> str:
     }
     targets = []
     for (epsilon, classes, teachers, labels), (seconds, memory, ratio) in TARGETS.items():
-        place = (data["classes"] == classes) & (data["teachers"] == teachers)
-        place &= (data["labels"] == labels) & (data["epsilon"] == epsilon)
-        for row in data[place].itertuples():
-            kept = row.seconds <= seconds and row.peak_mib < memory and row.ratio <= ratio
+        is_case = (data["classes"] == classes) & (data["teachers"] == teachers)
+        is_case &= (data["labels"] == labels) & (data["epsilon"] == epsilon)
+        for row in data[is_case].itertuples():
+            is_kept = row.seconds <= seconds and row.peak_mib < memory and row.ratio <= ratio
             targets.append(
                 f"- {classes} classes, {teachers} teachers, {labels:,} labels: {seconds} s, "
-                f"{memory} MiB, ratio {ratio}: {'kept' if kept else 'MISSED'}"
+                f"{memory} MiB, ratio {ratio}: {'kept' if is_kept else 'MISSED'}"
             )
     percent = {
         "less": 100 * (1 - data["ratio"]),

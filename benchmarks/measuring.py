@@ -38,7 +38,8 @@ def peak_memory() -> float:
 def run_in_process(call: Callable, **arguments):
     """Call a function of a module in a fresh Python: its peak memory is then its own.
 
-    Raises what the function raises.
+    Raises:
+        Exception: what the function raises.
     """
     shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
     print(f"{call.__name__}: {shown}", file=sys.stderr, flush=True)
@@ -72,12 +73,12 @@ def describe_machine(*packages: str) -> dict[str, str]:
 
 
 def add_machine(rows: list[dict], facts: dict[str, str]) -> pd.DataFrame:
-    """Return the rows as a frame, with a column `machine_...` for each fact of `describe`."""
+    """Return the rows as a frame, with a column `machine_...` for each of the facts."""
     return pd.DataFrame(rows).assign(**{f"machine_{name}": fact for name, fact in facts.items()})
 
 
 def read_machine(data: pd.DataFrame) -> dict[str, str]:
-    """Return the facts of `with_machine`; where runs differ, all that they had, in their order."""
+    """Return the facts of `add_machine`; if runs differ, all that they had, in their order."""
     return {
         name.removeprefix("machine_"): ", ".join(dict.fromkeys(map(str, data[name].dropna())))
         for name in data.columns

@@ -1,6 +1,6 @@
 """How long a plan lets a person wait over a grid of sizes, beside an older checkout: its slowest.
 
-Each is made as `waiting` makes it. Where the environment variable OLD names the folder of an older
+Each is made as `waiting` makes it. If the environment variable OLD names the folder of an older
 checkout, it plans the same slowest tasks, and `NOTED`:
 
     git worktree add /tmp/old v0.1.0 && OLD=/tmp/old python benchmarks/run.py plan_grid
@@ -19,31 +19,31 @@ from benchmarks.measuring import ROOT, add_machine, describe_machine
 from benchmarks.waiting import measure_plan
 from benchmarks.writing import format_section, format_table
 
-# Teachers, classes, queries (of each a label is wanted), epsilon.
+# A task is teachers, classes, queries (a label of each is wanted) and epsilon.
 GRID = tuple(
     itertools.product((5, 10, 20, 40, 100, 250, 1000), (2, 3, 10), (1, 20, 100, 1000), (0.5, 2, 8))
 )
 QUICK = ((5, 2, 1, 2), (40, 2, 20, 2))
-# Which took longest before thresholds were searched for without a proof of each.
+# This one took longest before thresholds were searched for without a proof of each.
 NOTED = (40, 2, 100, 2)
-# Rows that are shown, and how often each of twice as many is measured again.
+# So many rows are shown, and each of twice as many is measured again so often.
 SHOWN, AGAIN = 10, 1
 DELTA, GOAL = 1e-5, 1.5
-# Seconds of the clock after which a checkout is no longer waited for.
+# A checkout is waited for so many seconds of the clock.
 PATIENCE = 300
 _TASK = ["teachers", "classes", "queries", "epsilon"]
 
 
-def measure(quick: bool = False) -> pd.DataFrame:
+def measure(*, quick: bool = False) -> pd.DataFrame:
     """Return a row for each task, and for the slowest one of each checkout: the least seconds."""
     grid = list(QUICK if quick else GRID)
     rows = [_measure_task(task, "new") for task in grid]
     slowest = sorted(rows, key=lambda row: -row["seconds"])[: 2 * SHOWN]
-    again = {tuple(row[name] for name in _TASK) for row in slowest} | {NOTED} & set(grid)
+    repeated_tasks = {tuple(row[name] for name in _TASK) for row in slowest} | {NOTED} & set(grid)
     codes = ("new", "old") if "OLD" in os.environ else ("new",)
     for _ in range(AGAIN):
-        # In turns: a busy machine is as busy for both.
-        rows += [_measure_task(task, code) for task in sorted(again) for code in codes]
+        # They are measured in turns, so that a busy machine is as busy for both.
+        rows += [_measure_task(task, code) for task in sorted(repeated_tasks) for code in codes]
     data = pd.DataFrame(rows)
     least = data.groupby([*_TASK, "code"], sort=False, as_index=False).min()
     return add_machine(least, describe_machine("numpy", "scipy", "threadpoolctl"))
@@ -80,9 +80,9 @@ def _measure_task(task: tuple, code: str) -> dict:
     """Return what a plan of the task took by a checkout."""
     root = ROOT if code == "new" else Path(os.environ["OLD"])
     sizes = dict(zip(_TASK, task, strict=True))
-    asked = sizes | {"what": "plan", "delta": DELTA, "noise": "secure"}
-    taken = measure_plan(root, asked, PATIENCE)
-    return sizes | {"code": code} | taken
+    arguments = sizes | {"what": "plan", "delta": DELTA, "noise": "secure"}
+    measured = measure_plan(root, arguments, PATIENCE)
+    return sizes | {"code": code} | measured
 
 
 def _format_row(task: tuple, now: pd.Series, before: float | None) -> dict:

@@ -19,33 +19,33 @@ QUICK = ((25,), (20,), (4.0,))
 
 
 def teacher_accuracy() -> float:
-    """How often one teacher alone is right on the profile: the mean of its two distributions."""
+    """Return how often one teacher alone is right: the mean of the profile's distributions."""
     easy, hard = (a / (a + b) for a, b in (ASSUMED_PROFILE["easy"], ASSUMED_PROFILE["hard"]))
     share = ASSUMED_PROFILE["easy_share"]
     return share * easy + (1 - share) * hard
 
 
 def measure_best_plan(teachers: int, labels: int, epsilon: float) -> dict:
-    """The best mechanism and how many of so many labels it has right."""
+    """Return the best mechanism and how many of so many labels it has right."""
     first, *_ = plan(Ensemble(teachers, CLASSES), Budget(epsilon, DELTA), labels)
     return {"mechanism": first.mechanism, "right": first.correct, "share": first.correct / labels}
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """A plan for each number of teachers and labels and each epsilon. quick: one of them."""
+    """Measure a plan for each number of teachers and labels and each epsilon. quick: one."""
     facts = describe_machine("numpy", "scipy")
     rows = []
     for teachers in QUICK[0] if quick else TEACHERS:
         for labels in QUICK[1] if quick else LABELS:
             for epsilon in QUICK[2] if quick else EPSILONS:
                 case = {"teachers": teachers, "labels": labels, "epsilon": epsilon}
-                timing, found = time_call(lambda given=case: measure_best_plan(**given))
-                rows.append(case | found | {"seconds": timing["seconds"]})
+                timing, best = time_call(lambda sizes=case: measure_best_plan(**sizes))
+                rows.append(case | best | {"seconds": timing["seconds"]})
     return add_machine(rows, facts)
 
 
 def format_shares(data: pd.DataFrame) -> str:
-    """The table in Markdown: right labels in per cent, bold where one teacher alone has fewer."""
+    """Return right labels in per cent, in Markdown, bold if one teacher alone has fewer."""
     head = ["labels", "ε", *(f"{count} teachers" for count in sorted(set(data["teachers"])))]
     lines = [head, ["---:"] * len(head)]
     for (labels, epsilon), part in data.groupby(["labels", "epsilon"]):
@@ -59,15 +59,15 @@ def format_shares(data: pd.DataFrame) -> str:
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     return format_section(
         "Right labels for a budget",
         "right_labels",
         "What `private-ensembles plan` expects of the best mechanism, by the number of teachers, "
         f"labels and ε of all labels together, at δ = 10⁻⁵ and with {CLASSES} classes: the share "
         "of labels that are right on the profile of [config.yaml](../../config.yaml). There one "
-        f"teacher alone is right on {100 * teacher_accuracy():.0f} % of the queries, and a guess on "
-        f"{100 / CLASSES:.0f} %. **Bold**: more than one teacher alone. Shares are "
+        f"teacher alone is right on {100 * teacher_accuracy():.0f} % of the queries, and a guess "
+        f"on {100 / CLASSES:.0f} %. **Bold**: more than one teacher alone. Shares are "
         "means over 500 queries of the profile or more, and off by a point or two.",
         data,
         format_shares(data),

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow")]
 DOCS = ROOT / "docs" / "benchmarks"
 
-# In the order of the page.
+# The page has them in this order.
 BENCHMARKS = (
     "right_labels",
     "core_calls",
@@ -82,9 +82,9 @@ def main(arguments: list[str] | None = None) -> None:
         write_page(folder or DOCS)
         return
     benchmark = import_module(f"benchmarks.{options.name}")
-    chosen = {"only": options.only, "model": options.model}
-    chosen = {name: value for name, value in chosen.items() if value}
-    data = benchmark.measure(quick=options.quick, **chosen)
+    teacher_options = {"only": options.only, "model": options.model}
+    teacher_options = {name: value for name, value in teacher_options.items() if value}
+    data = benchmark.measure(quick=options.quick, **teacher_options)
     print(benchmark.section(data))
     if options.warn:
         import pandas as pd

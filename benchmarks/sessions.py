@@ -26,12 +26,12 @@ from private_ensembles.release.session import Session
 from private_ensembles.release.session_terms import Terms
 
 MECHANISM = "gnmax_exact"
-# 250 teachers, ten classes, the usual profile; epsilon and delta of all batches together.
+# Epsilon and delta are those of all batches together: 250 teachers, ten classes, the usual profile.
 SPLIT = {"batches": 10, "labels": 100, "epsilon": 2.0, "delta": 1e-5}
-# epsilon and delta of each release.
+# Here epsilon and delta are those of each release.
 RELEASES = {"releases": 12, "labels": 100, "epsilon": 1.0, "delta": 1e-6}
 QUICK = {"labels": 4}
-# Mechanisms, teachers and batches of one label of two classes; the target in milliseconds.
+# These are mechanisms, teachers and batches of one label of two classes; the target is in ms.
 SINGLE = [("gnmax_analytic", 250, 20_000), ("gnmax_exact", 250, 5_000)]
 QUICK_SINGLE = [("gnmax_analytic", 11, 20)]
 TARGET = 1.0
@@ -52,54 +52,64 @@ def plan_labels(labels: int, epsilon: float, delta: float) -> tuple[Task, object
 
 
 def compare_budgets(batches: int, labels: int, epsilon: float, delta: float) -> list[dict]:
-    """Right labels if a budget is cut into batches, and if one plan serves all of them."""
-    _, one = plan_labels(labels, epsilon / batches, delta / batches)
-    _, whole = plan_labels(batches * labels, epsilon, delta)
-    about = {"labels": batches * labels, "batches": batches, "budget": epsilon, "delta": delta}
+    """Return right labels if a budget is cut into batches, and if one plan serves all of them."""
+    _, batch_plan = plan_labels(labels, epsilon / batches, delta / batches)
+    _, joint_plan = plan_labels(batches * labels, epsilon, delta)
+    facts = {"labels": batches * labels, "batches": batches, "budget": epsilon, "delta": delta}
     return [
-        {"what": "split", "value": batches * one.correct, "sigma": one.parameters.sigma, **about},
-        {"what": "planned", "value": whole.correct, "sigma": whole.parameters.sigma, **about},
+        {
+            "what": "split",
+            "value": batches * batch_plan.correct,
+            "sigma": batch_plan.parameters.sigma,
+            **facts,
+        },
+        {
+            "what": "planned",
+            "value": joint_plan.correct,
+            "sigma": joint_plan.parameters.sigma,
+            **facts,
+        },
     ]
 
 
 def compare_records(releases: int, labels: int, epsilon: float, delta: float) -> list[dict]:
-    """What a ledger says of releases with the same noise: by addition, and jointly."""
+    """Return what a ledger says of releases with the same noise: by addition, and jointly."""
     task, plan = plan_labels(labels, epsilon, delta)
     terms = Terms.from_plan(release_plan.make_plan(task, plan, None), Names())
     batch = Batch(1, "0001", 1, 0, labels, labels, plan.epsilon, 0.0, None, None)
-    one = record.Release(batch, terms)
-    known = record.Record((one,) * releases)
-    totals = {"apart": known.total, "joint": known.joint}
-    about = {"labels": releases * labels, "batches": releases, "budget": epsilon}
+    recorded_release = record.Release(batch, terms)
+    ledger_record = record.Record((recorded_release,) * releases)
+    totals = {"apart": ledger_record.total, "joint": ledger_record.joint}
+    facts = {"labels": releases * labels, "batches": releases, "budget": epsilon}
     return [
-        {"what": what, "value": total.epsilon, "delta": total.delta, **about}
+        {"what": what, "value": total.epsilon, "delta": total.delta, **facts}
         for what, total in totals.items()
     ]
 
 
 def measure_single(mechanism: str, teachers: int, batches: int) -> dict:
-    """Milliseconds of batches of one label, and memory; the file is in memory, if there is one."""
+    """Measure milliseconds of batches of one label, and memory; the file is in memory if it can."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         path = Path(folder) / "a.session"
-        asked = Ensemble(teachers, 2), Budget(2.0, 1e-6), Protection.disjoint()
-        more = {"labels": batches + 1, "mechanisms": [mechanism], "anyway": True}
-        with Session.create(path, *asked, **more) as session:
+        arguments = Ensemble(teachers, 2), Budget(2.0, 1e-6), Protection.disjoint()
+        options = {"labels": batches + 1, "mechanisms": [mechanism], "anyway": True}
+        with Session.create(path, *arguments, **options) as session:
             counts = np.array([[teachers - teachers // 4, teachers // 4]])
             session.release(counts)
-            before = peak_memory()
+            memory_before = peak_memory()
             started = time.process_time()
             for _ in range(batches):
                 session.release(counts)
             spent = time.process_time() - started
             session.verify()
         size = path.stat().st_size
-    per_label = {"value": 1000 * spent / batches, "grown_mib": peak_memory() - before}
-    about = {"mechanism": mechanism, "teachers": teachers, "batches": batches}
-    return {"what": "single", **per_label, "bytes": size / batches, **about}
+    per_label = {"value": 1000 * spent / batches, "grown_mib": peak_memory() - memory_before}
+    facts = {"mechanism": mechanism, "teachers": teachers, "batches": batches}
+    return {"what": "single", **per_label, "bytes": size / batches, **facts}
 
 
-def measure(quick: bool = False) -> pd.DataFrame:
+def measure(*, quick: bool = False) -> pd.DataFrame:
     """Return a row for each number."""
     facts = describe_machine("numpy", "scipy", "opendp")
     rows = run_in_process(compare_budgets, **SPLIT | (QUICK if quick else {}))
@@ -136,7 +146,7 @@ def section(data: pd.DataFrame) -> str:
         "MiB more memory": "{grown_mib:.1f}",
         "bytes of the file": "{bytes:.0f}",
     }
-    kept = "kept" if (single["value"] <= TARGET).all() else "MISSED"
+    is_kept = "kept" if (single["value"] <= TARGET).all() else "MISSED"
     return format_section(
         "Sessions",
         "sessions",
@@ -145,5 +155,5 @@ def section(data: pd.DataFrame) -> str:
         data,
         format_table(columns, budgets, words=1),
         format_table(times, single, words=1),
-        f"Target, {TARGET:g} ms of processor time for a label: {kept}.",
+        f"Target, {TARGET:g} ms of processor time for a label: {is_kept}.",
     )

@@ -2,7 +2,7 @@
 
 The matrices have the sizes of PATE's Table 2, drawn from fixed seeds (the authors' votes are not to
 be had): each query has a plurality of its own, most of them clear. The query-by-query reference
-(benchmarks/smooth_sensitivity_by_query.py) runs on the first queries only where it would take hours
+(benchmarks/smooth_sensitivity_by_query.py) runs on the first queries only if all would take hours,
 and is then extrapolated in proportion to the number of queries, which it handles one by one.
 """
 
@@ -57,18 +57,18 @@ CASES = {
 
 
 def draw_votes(name: str, queries: int | None = None) -> np.ndarray:
-    """A vote matrix like the named one, (queries, classes); always the same."""
+    """Return a vote matrix like the named one, (queries, classes) int; always the same."""
     case = CASES[name]
     queries = case.queries if queries is None else queries
-    draw = randomness.generator(0, "benchmark", "smooth-sensitivity", name)
-    first = draw.beta(4 * case.agreement, 4 * (1 - case.agreement), case.queries)
-    rest = draw.dirichlet(np.full(case.classes - 1, 0.1), case.queries)
+    source = randomness.generator(0, "benchmark", "smooth-sensitivity", name)
+    first = source.beta(4 * case.agreement, 4 * (1 - case.agreement), case.queries)
+    rest = source.dirichlet(np.full(case.classes - 1, 0.1), case.queries)
     shares = np.c_[first, (1 - first)[:, None] * rest][:queries]
-    return draw.multinomial(case.teachers, shares / shares.sum(axis=1, keepdims=True))
+    return source.multinomial(case.teachers, shares / shares.sum(axis=1, keepdims=True))
 
 
 def measure_array(name: str, queries: int | None = None) -> dict:
-    """The array code, caches emptied before every repetition."""
+    """Measure the array code, caches emptied before every repetition."""
     case, counts = CASES[name], draw_votes(name, queries)
 
     def run():
@@ -87,7 +87,7 @@ def measure_array(name: str, queries: int | None = None) -> dict:
 
 
 def measure_record(name: str, queries: int | None = None) -> dict:
-    """The row of Table 2 in full: expected cost over all orders, conditions, beta, sigma_SS."""
+    """Measure the row of Table 2 in full: cost over all orders, conditions, beta, sigma_SS."""
     case, counts = CASES[name], draw_votes(name, queries)
 
     def run():
@@ -111,12 +111,12 @@ def measure_record(name: str, queries: int | None = None) -> dict:
 
 
 def measure_reference(name: str, sample: int) -> dict:
-    """Query by query, on the first `sample` queries, and the array code's value on the same."""
+    """Measure query by query, on the first `sample` queries; add the array code's value."""
     case, counts = CASES[name], draw_votes(name)[:sample]
     curve = CostCurve(case.sigma2, case.order, case.classes)
-    slow = ByQuery(case.sigma2, case.order, case.classes, curve.log_q0())
+    by_query = ByQuery(case.sigma2, case.order, case.classes, curve.log_q0())
     timing, value = time_call(
-        lambda: slow.smooth_sensitivity(counts.tolist(), np.ones(len(counts)), case.beta)
+        lambda: by_query.smooth_sensitivity(counts.tolist(), np.ones(len(counts)), case.beta)
     )
     fast = smooth_sensitivity(counts, curve, case.beta)
     return {
@@ -128,7 +128,7 @@ def measure_reference(name: str, sample: int) -> dict:
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """All measurements as a tidy frame: part (array, record, reference), name and the rest.
+    """Return all measurements as a tidy frame: part (array, record, reference), name and the rest.
 
     quick: without the records, the reference on 20 queries.
     """
@@ -136,37 +136,42 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
     facts = describe_machine("numpy", "scipy")
     for name, case in CASES.items():
         sample = 20 if quick else case.sample
-        found = {
+        results = {
             "array": run_in_process(measure_array, name=name),
             "reference": run_in_process(measure_reference, name=name, sample=sample),
         }
         if not quick:
-            found["record"] = run_in_process(measure_record, name=name)
+            results["record"] = run_in_process(measure_record, name=name)
         rows += [
             {"part": part, "name": name, "queries": case.queries, **result}
-            for part, result in found.items()
+            for part, result in results.items()
         ]
     return add_machine(rows, facts)
 
 
 def speedup(data: pd.DataFrame, name: str) -> float:
-    """Seconds of the reference on all queries (extrapolated if need be) per second of ours."""
+    """Return seconds of the reference on all queries (perhaps extrapolated) per second of ours."""
     part = data[data["name"] == name].set_index("part")
-    slow = part.loc["reference"]
-    return slow["seconds"] * slow["queries"] / slow["sample"] / part.loc["array", "seconds"]
+    reference = part.loc["reference"]
+    return (
+        reference["seconds"]
+        * reference["queries"]
+        / reference["sample"]
+        / part.loc["array", "seconds"]
+    )
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     parts = {name: part.set_index("name") for name, part in data.groupby("part")}
-    slow = parts["reference"]
+    reference = parts["reference"]
     compared = parts["array"].assign(
         name=list(CASES),
         size=[f"{case.queries:,} × {case.classes}" for case in CASES.values()],
         teachers=[case.teachers for case in CASES.values()],
-        by_query=slow["seconds"] * slow["queries"] / slow["sample"],
-        sample=slow["sample"],
-        relative_difference=slow["relative_difference"],
+        by_query=reference["seconds"] * reference["queries"] / reference["sample"],
+        sample=reference["sample"],
+        relative_difference=reference["relative_difference"],
         faster=[speedup(data, name) for name in CASES],
     )
     columns = {
@@ -185,8 +190,8 @@ def section(data: pd.DataFrame) -> str:
         "From fewer queries than there are the time is **extrapolated**, in proportion to them. "
         "The difference is between the two values on the queries that the reference saw.",
     ]
-    whole = data[data["part"] == "record"]
-    if len(whole):
+    records = data[data["part"] == "record"]
+    if len(records):
         blocks += [
             "**A whole row of Table 2**: `confident_gnmax_privacy(..., conversion='classic', "
             "formula='paper')`, the expected cost at 240 orders, conditions C5 and C6 at each, β "
@@ -197,11 +202,11 @@ def section(data: pd.DataFrame) -> str:
                     "seconds": "{seconds:.3g}",
                     "memory (MiB)": "{memory_mib:.0f}",
                 },
-                whole,
+                records,
                 words=1,
             ),
-            f"Together {whole['seconds'].sum():.3g} s (target: 15 s) and "
-            f"{whole['memory_mib'].max():.0f} MiB (target: 1 GiB).",
+            f"Together {records['seconds'].sum():.3g} s (target: 15 s) and "
+            f"{records['memory_mib'].max():.0f} MiB (target: 1 GiB).",
         ]
     return format_section(
         "Smooth sensitivity",

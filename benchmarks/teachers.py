@@ -25,8 +25,8 @@ from benchmarks.measuring import (
 from benchmarks.writing import format_section, format_table
 
 ENSEMBLES = {"cpu": (11, 50, 250), "cuda": (11, 50, 250, 1000)}
-# Networks of the papers, and small models of the embedded run: shape of an image, classes, and
-# about how many images are measured, so that each measurement takes a second or a few.
+# The papers' networks, and small models of the embedded run, have the shape of an image, classes,
+# and about how many images are measured, so that each measurement takes a second or a few.
 NETWORKS = {"darrm_cnn": ((28, 28), 2, 8_000), "mnist_cnn": ((28, 28), 10, 16_000)}
 SMALL = {"linear": ((8, 8), 2, 200_000), "mlp": ((8, 8), 10, 200_000)}
 MODELS = {"cpu": NETWORKS | SMALL, "cuda": NETWORKS}
@@ -34,7 +34,7 @@ SHARD, BATCH, EPOCHS = 1024, 32, 5  # DaRRM section 6.2 on MNIST
 PRIVATE = {"noise_multiplier": 12.0, "max_grad_norm": 1.0}
 SEQUENTIAL = 11  # teachers that are trained one after the other; more take in proportion
 ROUNDS = {"cpu": 3, "cuda": 2}  # of which the fastest counts
-# Kind of teachers, and whether all train together.
+# A method is a kind of teachers, and whether all train together.
 METHODS = {
     "sequential Opacus": ("private", False),
     "ensemble DP-SGD": ("private", True),
@@ -45,12 +45,17 @@ EARLIER = ROOT / "docs" / "benchmarks" / "teachers.csv"
 
 
 def measure_training(
-    kind: str, together: bool, K: int, model: str, device: str = "cpu", rounds: int = 1
+    kind: str, *, together: bool, K: int, model: str, device: str = "cpu", rounds: int = 1
 ) -> dict:
-    """Seconds of some steps of K teachers, the images in them, and memory before and at the peak.
+    """Measure some steps of K teachers: seconds, images in them, and memory before and at the peak.
 
-    together: all K teachers at once; else one after the other, SEQUENTIAL at most. rounds: repeat
-    so often and return the fastest. On a GPU seconds are those of the clock.
+    Args:
+        kind: plain or private.
+        together: train all K teachers at once; else one after the other, SEQUENTIAL at most.
+        K: number of teachers.
+        model: one of MODELS.
+        device: cpu or cuda. On a GPU seconds are those of the clock.
+        rounds: repeat so often and return the fastest.
     """
     import torch
 
@@ -64,7 +69,7 @@ def measure_training(
     on_a_gpu = device.type == "cuda"
     shape, n_classes, images = MODELS[device.type][model]
     trained = K if together else min(K, SEQUENTIAL)
-    # On a CPU a shard is one batch, and there are as many epochs as steps are wanted.
+    # A shard is one batch on a CPU, and there are as many epochs as steps are wanted.
     shard = SHARD if on_a_gpu else BATCH
     epochs = EPOCHS if on_a_gpu else max(1, round(images / (trained * BATCH)))
     source = torch.Generator().manual_seed(0)
@@ -91,24 +96,24 @@ def measure_training(
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
     train(1)
-    before = memory()
-    once, _ = time_call(lambda: train(1), rounds)
-    many, _ = time_call(lambda: train(1 + epochs), rounds)
+    memory_before = memory()
+    one_epoch_timing, _ = time_call(lambda: train(1), rounds)
+    timing, _ = time_call(lambda: train(1 + epochs), rounds)
     steps = epochs * shard // BATCH
     clock = "wall_seconds" if on_a_gpu else "seconds"
     return {
         "trained": trained,
         "steps": steps,
         "images": trained * steps * BATCH,
-        # What building the models takes is no matter of images, and in both.
-        "seconds": many[clock] - once[clock],
-        "memory_before_mib": before,
+        # The time to build the models does not depend on images, and is in both.
+        "seconds": timing[clock] - one_epoch_timing[clock],
+        "memory_before_mib": memory_before,
         "memory_mib": memory(),
     }
 
 
 def gpu_name() -> str | None:
-    """The name of the GPU here, if there is one."""
+    """Return the name of the GPU here, None if there is none."""
     import torch
 
     return torch.cuda.get_device_name() if torch.cuda.is_available() else None
@@ -117,10 +122,19 @@ def gpu_name() -> str | None:
 def measure(
     *, quick: bool = False, only: str | None = None, model: str | None = None
 ) -> pd.DataFrame:
-    """One row per device, model, method and K. quick: K = 11, one round.
+    """Return one row per device, model, method and K.
 
-    only: measure on this device, cpu or cuda, and model: this one, and keep what EARLIER says of
-    the others, so that a page may show several machines. What fails on a GPU has no numbers (nan).
+    Args:
+        quick: K = 11, one round.
+        only: measure on this device alone, cpu or cuda. What EARLIER says of the others is kept, so
+            that a page may show several machines.
+        model: measure this one alone, likewise.
+
+    Returns:
+        What fails on a GPU has no numbers (NaN).
+
+    Raises:
+        ValueError: only is cuda, and PyTorch finds no GPU.
     """
     facts = describe_machine("torch", "opacus")
     devices = {"cpu": facts["processor"], "cuda": run_in_process(gpu_name)}
@@ -130,59 +144,68 @@ def measure(
     for device, name in devices.items():
         if not name or only not in (None, device):
             continue
-        models = [each for each in MODELS[device] if model in (None, each)]
+        models = [model_name for model_name in MODELS[device] if model in (None, model_name)]
         rounds = 1 if quick else ROUNDS[device]
         sizes = ENSEMBLES[device][:1] if quick else ENSEMBLES[device]
-        for each in models:
-            here = {"device": device, "device_name": name, "model": each, "rounds": rounds}
-            rows += [here | row for row in _measure_model(device, each, sizes, rounds)]
+        for model_name in models:
+            facts_of_device = {
+                "device": device,
+                "device_name": name,
+                "model": model_name,
+                "rounds": rounds,
+            }
+            rows += [
+                facts_of_device | row for row in _measure_model(device, model_name, sizes, rounds)
+            ]
     data = add_machine(rows, facts)
     if only is None and model is None:
         return data
     earlier = pd.read_csv(EARLIER, dtype={"machine_cores": str})
-    new = set(zip(data["device"], data["model"], strict=True))
-    kept = [pair not in new for pair in zip(earlier["device"], earlier["model"], strict=True)]
-    return pd.concat([earlier[kept], data], ignore_index=True)
+    new_pairs = set(zip(data["device"], data["model"], strict=True))
+    is_kept = [
+        pair not in new_pairs for pair in zip(earlier["device"], earlier["model"], strict=True)
+    ]
+    return pd.concat([earlier[is_kept], data], ignore_index=True)
 
 
 def _measure_model(device: str, model: str, sizes: tuple, rounds: int) -> list[dict]:
-    """A row for each method and K. One after the other, more than SEQUENTIAL take in proportion."""
+    """Return a row for each method and K; one after the other, many take in proportion."""
     rows = []
     for method, (kind, together) in METHODS.items():
         for K in sizes:
             if together or K in sizes[:1]:
-                how = {"kind": kind, "together": together, "K": K, "model": model}
-                how |= {"device": device, "rounds": rounds}
+                arguments = {"kind": kind, "together": together, "K": K, "model": model}
+                arguments |= {"device": device, "rounds": rounds}
                 try:
                     # A GPU counts each measurement's memory by itself.
                     if device == "cpu":
-                        found = run_in_process(measure_training, **how)
+                        measured = run_in_process(measure_training, **arguments)
                     else:
-                        found = measure_training(**how)
+                        measured = measure_training(**arguments)
                 except (RuntimeError, ValueError) as error:
                     if device == "cpu":
                         raise
                     nothing = float("nan")
-                    found = {"images": nothing, "seconds": nothing, "failure": str(error)}
-            rows.append({"method": method, "kind": kind, "together": together, "K": K} | found)
+                    measured = {"images": nothing, "seconds": nothing, "failure": str(error)}
+            rows.append({"method": method, "kind": kind, "together": together, "K": K} | measured)
     return rows
 
 
 def training_seconds(row):
-    """Seconds for the whole training of all K teachers at the measured rate."""
+    """Return seconds for the whole training of all K teachers at the measured rate."""
     steps = EPOCHS * SHARD // BATCH
     return row["seconds"] / row["images"] * row["K"] * steps * BATCH
 
 
 def compute_speedups(data: pd.DataFrame, kind: str) -> pd.Series:
-    """How many times faster an ensemble trains than one teacher after the other, by K."""
+    """Return how many times faster an ensemble trains than one teacher after the other, by K."""
     rate = data[data["kind"] == kind].set_index(["together", "K"])
     rate = rate["images"] / rate["seconds"]
     return rate[True] / rate[False]
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     columns = {
         "method": "{method}",
         "K": "{K:,}",
@@ -202,8 +225,8 @@ def section(data: pd.DataFrame) -> str:
         ]
         for kind, words in (("private", "DP-SGD"), ("plain", "Plain teachers")):
             faster = compute_speedups(part, kind)
-            each = ", ".join(f"{ratio:.2f} at K = {K:,}" for K, ratio in faster.items())
-            blocks.append(f"{words}: an ensemble trains so many times as fast: {each}.")
+            ratios = ", ".join(f"{ratio:.2f} at K = {K:,}" for K, ratio in faster.items())
+            blocks.append(f"{words}: an ensemble trains so many times as fast: {ratios}.")
         if "failure" in part:
             blocks += [
                 f"No number for {row['method']} at K = {row['K']:,}: {row['failure']}."

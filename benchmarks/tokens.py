@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,55 +30,69 @@ from private_ensembles.base.root_search import bisect_integers
 PACKAGE = "invink"
 EPSILON, DELTA = 3.0, 1e-6
 DRAWS = (50, 500, 5_000, 50_000, 1_000_000)
-# Beyond this the number of draws that the same budget buys takes long to find.
+# It takes long to find how many more draws the same budget buys if there are more than this.
 _MOST_FOUND = 500
 CLASSES, TIMES = (50_257, 200_000), 1000
 QUICK = (50,), (2_000,), 20
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """One row per number of draws, and one per number of classes; quick: few of both."""
+    """Return one row per number of draws, and one per number of classes; quick: few of both."""
     facts = describe_machine("numpy", "scipy")
     counts, classes, times = QUICK if quick else (DRAWS, CLASSES, TIMES)
     clip, epsilon_of, reason = load_accountant()
     rows = []
     for draws in counts:
-        # By zCDP if it is not there, which is what it does.
-        theirs = clip(draws) if clip else 2 * np.sqrt(2 * _rho() / draws)
-        timing, bounds = time_call(partial(score_epsilon, theirs, draws, DELTA))
-        row = {"draws": draws, "range": theirs, "upper": bounds.upper, "lower": bounds.lower}
+        # If the accountant is not there, zCDP gives the range, which is what it does.
+        their_range = clip(draws) if clip else 2 * np.sqrt(2 * _rho() / draws)
+        timing, bounds = time_call(partial(score_epsilon, their_range, draws, DELTA))
+        row = {"draws": draws, "range": their_range, "upper": bounds.upper, "lower": bounds.lower}
         if epsilon_of:
-            row["invink"] = epsilon_of(theirs, draws)
+            row["invink"] = epsilon_of(their_range, draws)
         row["allowed"] = score_scale(EPSILON, draws, DELTA)
         if draws <= _MOST_FOUND:
-            row["more"] = _count_affordable_draws(theirs, draws) / draws - 1
+            row["more"] = _count_affordable_draws(their_range, draws) / draws - 1
         rows.append(row | timing)
     rows += [run_in_process(measure_draws, classes=size, times=times) for size in classes]
     return add_machine(rows, facts | {"invink": reason or "0.1.0"})
 
 
-def load_accountant():
-    """The range that invink allows for draws, its epsilon, and None; or why it is not there."""
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None:
-        return None, None, "left out: not installed"
+class Accountant(NamedTuple):
+    """invink's accountant.
+
+    Attributes:
+        clip: returns the range that it allows for draws; None if it is not there.
+        epsilon_of: returns its epsilon of draws of a range; None if it is not there.
+        reason: why it is not there; None if it is.
+    """
+
+    clip: Callable[[int], float] | None
+    epsilon_of: Callable[[float, int], float] | None
+    reason: str | None
+
+
+def load_accountant() -> Accountant:
+    """Load invink's accountant, if it is installed."""
+    module_spec = importlib.util.find_spec(PACKAGE)
+    if module_spec is None:
+        return Accountant(None, None, "left out: not installed")
     # The package loads transformers, and this file needs Python 3.12, but not its last functions,
     # which are the accountant.
-    source = Path(found.origin).with_name("utils.py").read_text(encoding="utf-8")
-    theirs = {"math": math}
-    exec(source[source.index("def cdp_delta(") :], theirs)
+    source = Path(module_spec.origin).with_name("utils.py").read_text(encoding="utf-8")
+    namespace = {"math": math}
+    exec(source[source.index("def cdp_delta(") :], namespace)
 
     def clip(draws: int) -> float:
-        return 2 * theirs["get_clip"](EPSILON, draws, 1.0, 2, DELTA)
+        return 2 * namespace["get_clip"](EPSILON, draws, 1.0, 2, DELTA)
 
     def epsilon_of(range_: float, draws: int) -> float:
-        return theirs["get_epsilon"](draws, range_ / 2, 2, 1.0, DELTA)
+        return namespace["get_epsilon"](draws, range_ / 2, 2, 1.0, DELTA)
 
-    return clip, epsilon_of, None
+    return Accountant(clip, epsilon_of, None)
 
 
 def measure_draws(classes: int, times: int) -> dict[str, float]:
-    """Seconds of so many secure draws, each by scores of its own, and the process' memory, MiB."""
+    """Measure seconds of so many secure draws, each by its own scores, and peak memory, MiB."""
     scores = np.random.default_rng(0).normal(0, 3, classes)
 
     def draw() -> None:
@@ -94,16 +110,16 @@ def _rho() -> float:
 
 
 def _count_affordable_draws(range_: float, draws: int) -> int:
-    """How many draws of this range our account allows."""
+    """Return how many draws of this range our account allows."""
 
-    def holds(number: int) -> bool:
+    def is_affordable(number: int) -> bool:
         return score_epsilon(range_, number, DELTA).upper <= EPSILON
 
-    return bisect_integers(holds, 2 * draws, draws)
+    return bisect_integers(is_affordable, 2 * draws, draws)
 
 
 def section(data: pd.DataFrame) -> str:
-    """The results in Markdown."""
+    """Return the results in Markdown."""
     accounts = data[data["draws"].notna()]
     if "invink" not in accounts:
         accounts = accounts.assign(invink=np.nan)

@@ -1,6 +1,6 @@
 """How long a plan or a release lets a person wait, and its memory, beside an older checkout.
 
-Each is made in a fresh Python with the machine's own number of BLAS threads. Where the environment
+Each is made in a fresh Python with the machine's own number of BLAS threads. If the environment
 variable OLD names the folder of an older checkout, both take turns:
 
     git worktree add /tmp/old v0.1.0 && OLD=/tmp/old python benchmarks/run.py waiting
@@ -20,7 +20,8 @@ import pandas as pd
 from benchmarks.measuring import ROOT, add_machine, describe_machine
 from benchmarks.writing import format_section, format_table
 
-# What, teachers, classes, queries, labels, noise, and how many processor seconds it should take.
+# A task is what, teachers, classes, queries, labels, noise, and the processor seconds that it
+# should take.
 TASKS = (
     ("plan", 250, 10, 500, 500, "secure", 1.0),
     ("release", 250, 10, 500, 500, "secure", 1.5),
@@ -43,7 +44,7 @@ QUICK = TASKS[:1]
 _REFUSED = "refused"
 _TASK = ["what", "teachers", "classes", "queries", "labels", "noise"]
 EPSILON, DELTA, ROUNDS = 2.0, 1e-5, 3
-# Seconds of the clock after which a checkout is no longer waited for, nor asked again.
+# A checkout is waited for so many seconds of the clock; then it is not measured again.
 PATIENCE = 30
 _PLAN = """
 import json, resource, sys, time
@@ -90,13 +91,17 @@ print(json.dumps({
 
 
 def measure_plan(root: Path, arguments: dict, patience: float | None = None) -> dict:
-    """Return what a plan or a release by a checkout took: seconds, wall_seconds, mib, best.
+    """Return what a plan or a release by a checkout took: seconds, wall_seconds, mib, best, right.
 
-    right: how many labels a plan expects to be right. patience: seconds of the clock until it is
-    no longer waited for; None: PATIENCE.
+    The last is how many labels a plan expects to be right.
+
+    Args:
+        root: the checkout's folder.
+        arguments: what, and those of the call.
+        patience: seconds of the clock until it is no longer waited for; None: PATIENCE.
     """
     patience = PATIENCE if patience is None else patience
-    # Threads as the machine has them, and modules compiled once, as those that pip installs.
+    # Threads are as the machine has them, and modules compiled once, as those that pip installs.
     unset = {
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
@@ -108,28 +113,28 @@ def measure_plan(root: Path, arguments: dict, patience: float | None = None) -> 
     command = [sys.executable, "-c", _PLAN, json.dumps(arguments)]
     options = {"env": environment, "capture_output": True, "text": True, "timeout": patience}
     try:
-        done = subprocess.run(command, check=True, **options)
+        completed = subprocess.run(command, check=True, **options)
     except subprocess.TimeoutExpired:
-        nothing = dict.fromkeys(("seconds", "wall_seconds", "mib", "right"), math.nan)
-        return nothing | {"best": f"no end in {patience} s"}
-    return json.loads(done.stdout)
+        no_numbers = dict.fromkeys(("seconds", "wall_seconds", "mib", "right"), math.nan)
+        return no_numbers | {"best": f"no end in {patience} s"}
+    return json.loads(completed.stdout)
 
 
-def measure(quick: bool = False) -> pd.DataFrame:
-    """Return a row for each task and checkout: of each number the least of all rounds."""
+def measure(*, quick: bool = False) -> pd.DataFrame:
+    """Return a row for each task and checkout, with the least of all rounds in each column."""
     roots = {"new": ROOT} | ({"old": Path(os.environ["OLD"])} if "OLD" in os.environ else {})
     rows = []
     for what, teachers, classes, queries, labels, noise, goal in QUICK if quick else TASKS:
         sizes = {"what": what, "teachers": teachers, "classes": classes, "queries": queries}
         sizes |= {"labels": labels, "noise": noise}
         arguments = sizes | {"epsilon": EPSILON, "delta": DELTA}
-        asked = dict(roots)
+        waiting_roots = dict(roots)
         for _ in range(1 if quick else ROUNDS):
-            for code, root in list(asked.items()):
-                taken = measure_plan(root, arguments)
-                rows.append(sizes | {"code": code} | taken | {"goal": goal})
-                if math.isnan(taken["seconds"]):
-                    del asked[code]
+            for code, root in list(waiting_roots.items()):
+                measured = measure_plan(root, arguments)
+                rows.append(sizes | {"code": code} | measured | {"goal": goal})
+                if math.isnan(measured["seconds"]):
+                    del waiting_roots[code]
     data = pd.DataFrame(rows)
     least = data.groupby([*_TASK, "code", "best"], sort=False, as_index=False).min()
     return add_machine(least, describe_machine("numpy", "scipy", "threadpoolctl"))

@@ -12,10 +12,12 @@ from benchmarks import measuring
 def format_table(columns: Mapping[str, str], data: pd.DataFrame, words: int = 0) -> str:
     """Return a table of a frame's rows.
 
-    columns: heading -> how a row is shown there, such as "{seconds:.3g} s". words: so many of the
-    first columns are text, the others are numbers.
+    Args:
+        columns: how a row is shown under each heading, such as "{seconds:.3g} s".
+        data: the frame.
+        words: so many of the first columns are text, the others are numbers.
 
-    >>> print(table({"who": "{who}", "s": "{seconds:.1f}"}, pd.DataFrame(
+    >>> print(format_table({"who": "{who}", "s": "{seconds:.1f}"}, pd.DataFrame(
     ...     {"who": ["ours"], "seconds": [2]}), words=1))
     | who | s |
     | --- | ---: |
@@ -23,7 +25,7 @@ def format_table(columns: Mapping[str, str], data: pd.DataFrame, words: int = 0)
     """
     lines = [list(columns), ["---"] * words + ["---:"] * (len(columns) - words)]
     for row in data.to_dict("records"):
-        lines.append([shown.format_map(row) for shown in columns.values()])
+        lines.append([cell_format.format_map(row) for cell_format in columns.values()])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -22,14 +22,14 @@ from private_ensembles import (
 # 1. The images: 1,050 are private and belong to the teachers, 450 are public, 297 test the student.
 digits = load_digits()
 pixels, truth = digits.data / 16, digits.target
-places = np.random.default_rng(1).permutation(len(truth))
-private, pool, test = np.split(places, [1050, 1500])
+order = np.random.default_rng(1).permutation(len(truth))
+private, pool, test = np.split(order, [1050, 1500])
 
 # 2. The teachers: each says what the nearest of its own images shows. Their votes stay private.
 votes = np.empty((len(pool), 150), dtype=int)
 for teacher, shard in enumerate(np.array_split(private, 150)):
-    apart = ((pixels[pool][:, None] - pixels[shard][None]) ** 2).sum(axis=2)
-    votes[:, teacher] = truth[shard][apart.argmin(axis=1)]
+    squared_distances = ((pixels[pool][:, None] - pixels[shard][None]) ** 2).sum(axis=2)
+    votes[:, teacher] = truth[shard][squared_distances.argmin(axis=1)]
 counts = np.stack([np.bincount(row, minlength=10) for row in votes])
 
 # 3. One session for all rounds: 200 labels for (4, 1e-5). This one is a rehearsal, which prints
@@ -49,9 +49,13 @@ with session:
     for number in range(1, 11):
         labels = np.append(labels, session.release(counts[asked[-20:]], key=f"round {number}"))
         student = LogisticRegression(max_iter=500).fit(pixels[pool[asked]], labels)
-        known = student.score(pixels[test], truth[test])
-        print(f"round {number:2}: {session.remaining:3} labels remain, {known:.0%} of digits known")
-        rest = np.setdiff1d(np.arange(len(pool)), asked)
-        best = np.sort(student.predict_proba(pixels[pool[rest]]), axis=1)
-        asked = np.append(asked, rest[np.argsort(best[:, -1] - best[:, -2])[:20]])
+        accuracy = student.score(pixels[test], truth[test])
+        print(
+            f"round {number:2}: {session.remaining:3} labels remain, {accuracy:.0%} of digits known"
+        )
+        unasked = np.setdiff1d(np.arange(len(pool)), asked)
+        probabilities = np.sort(student.predict_proba(pixels[pool[unasked]]), axis=1)
+        asked = np.append(
+            asked, unasked[np.argsort(probabilities[:, -1] - probabilities[:, -2])[:20]]
+        )
     print(f"all rounds together cost at most epsilon = {session.total.epsilon:g}")

@@ -19,10 +19,10 @@ from private_ensembles import (
 
 # 1. The teachers, who never change. Their votes are made up here: each row of counts says how the
 #    forty models vote on one of 400 patients without a diagnosis. One patient in ten is hard.
-drawn = np.random.default_rng(0)
-truth = drawn.integers(3, size=400)
-agreeing = np.where(drawn.random(400) < 0.9, drawn.beta(30, 1, 400), drawn.beta(3, 2, 400))
-votes = drawn.binomial(40, agreeing)[:, None]
+random = np.random.default_rng(0)
+truth = random.integers(3, size=400)
+agreeing = np.where(random.random(400) < 0.9, random.beta(30, 1, 400), random.beta(3, 2, 400))
+votes = random.binomial(40, agreeing)[:, None]
 counts = votes * np.eye(3, dtype=int)[truth] + (40 - votes) * np.eye(3, dtype=int)[(truth + 1) % 3]
 
 # 2. The server's session: at most 60 labels, ever, for (6, 1e-6). It is planned on a stated
@@ -47,11 +47,11 @@ for number in range(1, 7):
     queries = clients.choice(400, size=10, replace=False)
     with Session.open(path) as session:
         labels = session.release(counts[queries], key=f"round {number}")
-        left = session.remaining
+        remaining = session.remaining
     answered = labels >= 0
     asked += int(answered.sum())
     right += int((labels == truth[queries])[answered].sum())
-    print(f"round {number}: {answered.sum()} labels, {left} remain")
+    print(f"round {number}: {answered.sum()} labels, {remaining} remain")
 
 # 4. The head is the last hash of the file's chain. Kept elsewhere, it shows later whether somebody
 #    put an older copy of the file back.

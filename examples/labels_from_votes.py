@@ -17,12 +17,12 @@ from private_ensembles import (
     release_labels,
 )
 
-# 1. The votes, private data. Here those of an ensemble that does not exist: 100 teachers, 4
+# 1. The votes are private data. These are votes of an ensemble that does not exist: 100 teachers, 4
 #    classes, 300 queries, of which 3 in 4 are easy. Whoever is wrong takes the next class.
-drawn = np.random.default_rng(0)
-truth = drawn.integers(4, size=300)
-agreeing = np.where(drawn.random(300) < 0.75, drawn.beta(18, 2, 300), drawn.beta(3, 2, 300))
-votes = drawn.binomial(100, agreeing)[:, None]
+random = np.random.default_rng(0)
+truth = random.integers(4, size=300)
+agreeing = np.where(random.random(300) < 0.75, random.beta(18, 2, 300), random.beta(3, 2, 300))
+votes = random.binomial(100, agreeing)[:, None]
 counts = votes * np.eye(4, dtype=int)[truth] + (100 - votes) * np.eye(4, dtype=int)[(truth + 1) % 4]
 
 # 2. What may all labels together cost, and how many are wanted?
@@ -46,6 +46,6 @@ answered = released.labels >= 0
 right = (released.labels[answered] == truth[answered]).sum()
 print(f"{released.mechanism}: {answered.sum()} labels released, {right} right")
 
-# 5. Private teachers that all see the same data: DaRRM's optimal noise, with its certificate.
+# 5. If private teachers all see the same data, DaRRM has the optimal noise, with a certificate.
 solution = optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5)
 print(f"DaRRM: utility {solution.utility:.6f}, proven private: {solution.certificate.holds}")

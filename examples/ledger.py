@@ -15,17 +15,17 @@ from private_ensembles import label_epsilon, label_loss_distribution, noise_scal
 DELTA = 1e-5  # below 1e-8 dp_accounting's totals may be too small (from-other-accountants.md)
 RELATION = NeighboringRelation.ADD_OR_REMOVE_ONE  # a patient is in one shard: one vote moves
 
-# 1. What was done: 1,000 steps of DP-SGD, and 20 labels of GNMax at (1, 1e-5).
+# 1. This was done: 1,000 steps of DP-SGD, and 20 labels of GNMax at (1, 1e-5).
 sizes = {"labels": 20, "teachers": 51}
 scale = noise_scale("gnmax", epsilon=1, delta=DELTA, **sizes)
 step = pld.from_gaussian_mechanism(1.0, sampling_prob=0.01, neighboring_relation=RELATION)
 training = step.self_compose(1000)
 labels = label_loss_distribution("gnmax", scale, **sizes)
 
-# 2. Both in one total.
+# 2. Compose both to one total.
 total = labels.compose(training).get_epsilon_for_delta(DELTA)
 
-# 3. Each alone at half of delta, and added up: what two black boxes cost.
+# 3. Two black boxes cost more: each alone is at half of delta, and both are added up.
 alone = training.get_epsilon_for_delta(DELTA / 2)
 boxes = alone + label_epsilon("gnmax", scale, delta=DELTA / 2, **sizes).upper
 

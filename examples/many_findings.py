@@ -18,11 +18,11 @@ IMAGES, TEACHERS, MOST = 20, 100, 30  # at most so many yeses of one teacher
 
 generator = np.random.default_rng(0)
 truth = generator.random((IMAGES, len(FINDINGS))) < 0.2
-said = generator.random((IMAGES, TEACHERS, len(FINDINGS))) < np.where(truth, 0.9, 0.02)[:, None]
+says_yes = generator.random((IMAGES, TEACHERS, len(FINDINGS))) < np.where(truth, 0.9, 0.02)[:, None]
 
-# A query for each finding of each image, with two classes: 0 is no, 1 is yes.
-votes = said.transpose(0, 2, 1).reshape(-1, TEACHERS)
-votes &= votes.cumsum(axis=0) <= MOST  # of a teacher's yeses the first ones count
+# Each finding of each image is a query, with two classes: 0 is no, 1 is yes.
+votes = says_yes.transpose(0, 2, 1).reshape(-1, TEACHERS)
+votes &= votes.cumsum(axis=0) <= MOST  # a teacher's first yeses count
 yes = votes.sum(axis=1)
 released = release_labels(
     np.stack([TEACHERS - yes, yes], axis=1),
@@ -34,7 +34,7 @@ released = release_labels(
 
 answers = released.labels.reshape(IMAGES, len(FINDINGS))
 for image in range(3):
-    found = [name for name, label in zip(FINDINGS, answers[image], strict=True) if label == 1]
-    print(f"image {image}: {', '.join(found) or 'nothing'}")
+    findings = [name for name, label in zip(FINDINGS, answers[image], strict=True) if label == 1]
+    print(f"image {image}: {', '.join(findings) or 'nothing'}")
 right = (answers == truth).sum()
 print(f"{right} of {truth.size} findings right, all for epsilon = {released.epsilon:.2f}")

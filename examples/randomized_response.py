@@ -12,15 +12,15 @@ EPSILON = 1.0
 
 
 def labels(counts):
-    """Return Pr[label], (n, C), for vote counts (n, C); ties are broken evenly."""
-    leads = counts == counts.max(axis=1, keepdims=True)
-    leads = leads / leads.sum(axis=1, keepdims=True)
-    others = counts.shape[1] - 1
-    truth = np.exp(EPSILON) / (np.exp(EPSILON) + others)
-    return leads * truth + (1 - leads) * (1 - truth) / others
+    """Return Pr[label], (queries, classes), for vote counts of that shape; ties break evenly."""
+    leader_share = counts == counts.max(axis=1, keepdims=True)
+    leader_share = leader_share / leader_share.sum(axis=1, keepdims=True)
+    n_others = counts.shape[1] - 1
+    truth = np.exp(EPSILON) / (np.exp(EPSILON) + n_others)
+    return leader_share * truth + (1 - leader_share) * (1 - truth) / n_others
 
 
 def draw(counts, generator):
-    """Return one label each, (n,), for vote counts (n, C), drawn as `labels` says."""
-    chances = labels(counts).cumsum(axis=1)
-    return (generator.random(len(counts))[:, None] > chances[:, :-1]).sum(axis=1)
+    """Return one label each, (queries,), for vote counts (queries, classes), as `labels` says."""
+    cumulative = labels(counts).cumsum(axis=1)
+    return (generator.random(len(counts))[:, None] > cumulative[:, :-1]).sum(axis=1)

@@ -1,4 +1,4 @@
-"""What studies/config.yaml asks for, and one line on what is wrong with it."""
+"""The settings of studies/config.yaml, and one line on what is wrong with them."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -142,14 +142,14 @@ class Studies(types.Section):
     adversaries: types.Maybe[Adversaries]
 
     def conflicts(self, settings: Configuration) -> Iterator[types.Mistake]:
-        """Yield what only shows beside the workflow's settings; keys start at the section."""
+        """Yield mistakes that only show beside the workflow's settings; keys start here."""
         tasks = settings.pate.tasks
-        named = {
+        tasks_by_path = {
             "interactive_students": self.interactive_students,
             "authors_labels": self.authors_labels,
             "authors_votes.files": self.authors_votes and self.authors_votes.files,
         }
-        for path, by_task in named.items():
+        for path, by_task in tasks_by_path.items():
             for name in by_task or ():
                 if name not in tasks:
                     yield f"{path}.{name}", name, f"one of pate.tasks: {', '.join(tasks)}"
@@ -157,10 +157,12 @@ class Studies(types.Section):
             if tasks[name] and (tasks[name].student != "vat" or tasks[name].confident.queries < 2):
                 allowed = "left out: two rounds need a network and two queries"
                 yield f"interactive_students.{name}", name, allowed
-        known = settings.datasets.select_names("labels", stand_in=False)
+        data_names = settings.datasets.select_names("labels", stand_in=False)
         for task, name in (self.authors_labels or {}).items():
-            if name not in known:
-                allowed = f"one of the data sets that hold labels: {', '.join(known) or 'none'}"
+            if name not in data_names:
+                allowed = (
+                    f"one of the data sets that hold labels: {', '.join(data_names) or 'none'}"
+                )
                 yield f"authors_labels.{task}", name, allowed
         if self.adversaries:
             plain = [
@@ -180,10 +182,12 @@ class Studies(types.Section):
 def check_or_exit(values: Mapping, settings: Configuration) -> Studies:
     """Return the checked section; the first mistake is one line and ends the process, status 1.
 
-    settings: of the workflow, which names tasks and data sets.
+    Args:
+        values: the section `studies` of the configuration.
+        settings: the workflow's, which name tasks and data sets.
     """
     try:
-        asked = Studies.model_validate(values)
+        checked = Studies.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path, value, words = ".".join(map(str, first["loc"])), first["input"], first["msg"]
@@ -192,6 +196,6 @@ def check_or_exit(values: Mapping, settings: Configuration) -> Studies:
             words = f"must be {allowed.replace('{here}', path)}"
             path = f"{path}.{key}"
         sys.exit(f"error: studies.{path} = {value!r}: {words}")
-    for path, value, allowed in asked.conflicts(settings):
+    for path, value, allowed in checked.conflicts(settings):
         sys.exit(f"error: studies.{path} = {value!r}: must be {allowed}")
-    return asked
+    return checked

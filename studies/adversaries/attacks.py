@@ -40,9 +40,9 @@ from private_ensembles.training.teachers.training import build_training
 from private_ensembles.training.teachers.voting import cast_votes
 from studies.adversaries.known_pair import attack, pair_epsilon
 
-# The teacher whose record is replaced; shards are random, so that any is as good as another.
+# A record of this teacher is replaced; shards are random, so that any is as good as another.
 TEACHER = 0
-# Labels that are drawn at a time.
+# So many labels are drawn at a time.
 _AT_ONCE = 1 << 20
 
 
@@ -50,7 +50,12 @@ _AT_ONCE = 1 << 20
 class AttackedMechanism:
     """A mechanism under attack.
 
-    proven: epsilon at delta of all labels, for one record that is replaced.
+    Attributes:
+        mechanism: its name.
+        law: how its labels come out of votes.
+        parameters: its noise.
+        delta: of all labels.
+        proven: epsilon at delta of all labels, for one record that is replaced.
     """
 
     mechanism: str
@@ -64,14 +69,18 @@ class AttackedMechanism:
         return self.law.outcome_distribution(counts, self.parameters)
 
     def jeffreys_divergences(self, counts: NDArray, others: NDArray) -> NDArray[np.float64]:
-        """Return what each query tells of the two lists: Jeffreys' divergence, (queries,)."""
-        told = np.zeros(len(counts))
-        moved = (counts != others).any(axis=1)
-        if moved.any():
-            p, q = self.outcomes(counts[moved]), self.outcomes(others[moved])
+        """Return Jeffreys' divergence of each query's outcomes on two lists of votes, (queries,).
+
+        Args:
+            counts, others: (queries, classes) int.
+        """
+        divergences = np.zeros(len(counts))
+        differs = (counts != others).any(axis=1)
+        if differs.any():
+            p, q = self.outcomes(counts[differs]), self.outcomes(others[differs])
             tiny = 1e-300
-            told[moved] = ((p - q) * np.log((p + tiny) / (q + tiny))).sum(axis=1)
-        return told
+            divergences[differs] = ((p - q) * np.log((p + tiny) / (q + tiny))).sum(axis=1)
+        return divergences
 
 
 class Target:
@@ -90,10 +99,10 @@ class Target:
     ) -> None:
         self.dataset, self.kind, self.device = dataset, kind, device
         self.training = dict(training)
-        way = self.training.pop("shards", "permutation")
+        sharding = self.training.pop("shards", "permutation")
         self.K = votes.n_teachers
         source = generator(seed, dataset.name, "shards", self.K, training_seed)
-        shards = cut_shards(way, dataset.train_images, dataset.train_labels, self.K, source)
+        shards = cut_shards(sharding, dataset.train_images, dataset.train_labels, self.K, source)
         self.shard = shards[TEACHER]
         self.seed, self.path = seed, (dataset.name, training_seed)
         self.others = votes.histogram() - self._one_hot(votes.votes[:, TEACHER])
@@ -102,17 +111,23 @@ class Target:
     def retrain(
         self, record: tuple | None, *stream: int | str, queries: slice | list = slice(None)
     ) -> NDArray[np.int64]:
-        """Return the teacher's votes, (queries,), after one training.
+        """Return the teacher's votes after one training.
 
-        record: (place in the shard, image, label) of what takes a record's place; None: nothing.
-        again: names of other streams of the training's weights, batches and noise; none: the
-        workflow's own. queries: which test images it votes on.
+        Args:
+            record: (index in the shard, image, label) of what takes a record's place; None:
+                nothing.
+            *stream: names of other streams of the training's weights, batches and noise; none: the
+                workflow's own.
+            queries: which test images it votes on.
+
+        Returns:
+            (queries,) int.
         """
         images = self.dataset.train_images[self.shard].copy()
         labels = self.dataset.train_labels[self.shard].copy()
         if record is not None:
-            place, image, label = record
-            images[place], labels[place] = image, label
+            index, image, label = record
+            images[index], labels[index] = image, label
         records = ShardedRecords(
             images,
             labels,
@@ -142,14 +157,14 @@ class Target:
 
 
 def natural_records(target: Target, number: int, source: np.random.Generator) -> list[tuple]:
-    """Return (place, image, label) of real records: the last test images, which nobody asks for."""
+    """Return (index, image, label) of real records: the last test images, which no query is."""
     data = target.dataset
-    places = source.choice(len(target.shard), number, replace=False)
-    return list(zip(places, data.test_images[-number:], data.test_labels[-number:], strict=True))
+    indices = source.choice(len(target.shard), number, replace=False)
+    return list(zip(indices, data.test_images[-number:], data.test_labels[-number:], strict=True))
 
 
 def poisoned_records(target: Target, number: int) -> tuple[list[tuple], NDArray[np.int64]]:
-    """Return (place, image, label) of mislabelled records, and which queries their images are.
+    """Return (index, image, label) of mislabelled records, and which queries their images are.
 
     The images are the queries on which the other teachers are closest to a tie, and the label is
     one of the two classes in front: the one that the teacher does not vote for.
@@ -167,18 +182,24 @@ def poisoned_records(target: Target, number: int) -> tuple[list[tuple], NDArray[
 def choose_queries(
     divergences: Sequence[NDArray], random_queries: NDArray[np.int64], queries: int
 ) -> Iterator[tuple[str, int, NDArray[np.int64]]]:
-    """Yield (how queries are asked, which record, which queries) of the record that tells most.
+    """Yield the record that differs most, for each way in which queries are chosen.
 
-    told: for each record what each query tells, (pool,). given: queries drawn at random.
+    Args:
+        divergences: for each record, what each query tells, (pool,).
+        random_queries: indices of queries drawn at random.
+        queries: how many are chosen.
+
+    Yields:
+        How queries are chosen (given, chosen, or repeated), which record, and which queries.
     """
     ways: dict[str, Callable[[NDArray], NDArray]] = {
-        "given": lambda told: random_queries,
-        "chosen": lambda told: np.argsort(-told, kind="stable")[:queries],
-        "repeated": lambda told: np.full(queries, np.argmax(told)),
+        "given": lambda by_query: random_queries,
+        "chosen": lambda by_query: np.argsort(-by_query, kind="stable")[:queries],
+        "repeated": lambda by_query: np.full(queries, np.argmax(by_query)),
     }
     for name, way in ways.items():
-        chosen = [way(each) for each in divergences]
-        sums = [each[index].sum() for each, index in zip(divergences, chosen, strict=True)]
+        chosen = [way(by_query) for by_query in divergences]
+        sums = [by_query[index].sum() for by_query, index in zip(divergences, chosen, strict=True)]
         best = int(np.argmax(sums))
         yield name, best, chosen[best]
 
@@ -186,7 +207,7 @@ def choose_queries(
 def worst_votes(
     setting: AttackedMechanism, n_teachers: int, n_classes: int
 ) -> tuple[NDArray, NDArray]:
-    """Return the two histograms one vote apart that tell most, of `leading_pairs`: (1, C) each."""
+    """Return the histograms one vote apart, (1, classes), of `leading_pairs` that differ most."""
     rows, pairs = leading_pairs(n_teachers, n_classes)
     first, second = rows[pairs[:, 0]], rows[pairs[:, 1]]
     best = int(np.argmax(setting.jeffreys_divergences(first, second)))
@@ -198,11 +219,18 @@ def draw_log_likelihood_ratios(
 ) -> list[NDArray[np.float64]]:
     """Return the log-likelihood ratios of all labels of `runs` releases from either votes.
 
-    here, there: counts (queries, classes); queries on which they agree tell nothing and are not
-    drawn. sources: a generator for each side.
+    Args:
+        setting: the mechanism.
+        here, there: counts, (queries, classes) int. Queries on which they agree tell nothing and
+            are not drawn.
+        runs: number of releases.
+        sources: a generator for each side.
+
+    Returns:
+        For each side, (runs,).
     """
-    moved = (here != there).any(axis=1)
-    here, there = here[moved], there[moved]
+    differs = (here != there).any(axis=1)
+    here, there = here[differs], there[differs]
     if not len(here):
         return [np.zeros(runs), np.zeros(runs)]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -214,8 +242,8 @@ def draw_log_likelihood_ratios(
         size = max(1, _AT_ONCE // len(counts))
         for start in range(0, runs, size):
             number = min(size, runs - start)
-            many = np.tile(counts, (number, 1))
-            labels = setting.law.draw(many, setting.parameters, SeededNoise(source))
+            repeated_counts = np.tile(counts, (number, 1))
+            labels = setting.law.draw(repeated_counts, setting.parameters, SeededNoise(source))
             labels = np.asarray(labels, dtype=np.int64).reshape(number, len(counts)) + first
             total[start : start + number] = ratios[np.arange(len(counts)), labels].sum(axis=1)
         sides.append(total)
@@ -225,15 +253,20 @@ def draw_log_likelihood_ratios(
 def pate_settings(settings: Mapping, queries: int, n_classes: int) -> list[AttackedMechanism]:
     """Return GNMax and Confident-GNMax with the noise of one of PATE's tasks.
 
-    settings: K, delta, confident (threshold, sigma1, sigma2). Proven: what Q labels cost whose
-    queries an adversary chooses after seeing all labels so far (docs/many-labels.md).
+    They are proven for labels whose queries an adversary chooses after seeing all labels so far
+    (docs/many-labels.md).
+
+    Args:
+        settings: K, delta, confident (threshold, sigma1, sigma2).
+        queries: number of labels.
+        n_classes: number of classes.
     """
     noise = settings["confident"]
     size = {"n_teachers": settings["K"], "n_classes": n_classes}
     checked = CheckedNoise(
         noise["threshold"], noise["sigma1"], noise["sigma2"], queries, queries, **size
     )
-    found = []
+    mechanisms = []
     for name, parameters in (
         ("gnmax", replace(checked.label_noise, **size)),
         ("confident_gnmax", checked),
@@ -243,8 +276,8 @@ def pate_settings(settings: Mapping, queries: int, n_classes: int) -> list[Attac
             Ensemble(settings["K"], n_classes), Budget(1.0, settings["delta"]), Wanted(queries)
         )
         proven = exact.cost(task, parameters).proven
-        found.append(AttackedMechanism(name, exact.law, parameters, settings["delta"], proven))
-    return found
+        mechanisms.append(AttackedMechanism(name, exact.law, parameters, settings["delta"], proven))
+    return mechanisms
 
 
 def darrm_setting(
@@ -252,14 +285,19 @@ def darrm_setting(
 ) -> AttackedMechanism:
     """Return DaRRM's labels of private teachers, K of them on disjoint shards.
 
-    settings: K, m, epsilon, Delta, delta_gamma, training. A record reaches one teacher, of which
-    all labels are post-processing: they cost what replacing a record costs one teacher, however
-    many they are. records: of its shard.
+    A record reaches one teacher, of which all labels are post-processing: they cost what replacing
+    a record costs one teacher, however many they are.
+
+    Args:
+        settings: K, m, epsilon, Delta, delta_gamma, training.
+        gamma: the noise function, (K + 1,).
+        queries: number of labels.
+        records: of the teacher's shard.
     """
-    own = {
+    training_settings = {
         key: value for key, value in settings["training"].items() if key not in ("model", "shards")
     }
-    training = build_training("private", own)
+    training = build_training("private", training_settings)
     plan = training.schedule(records)
     proven = epsilon_group(
         training.noise_multiplier, plan.sample_rate, plan.steps, settings["Delta"]
@@ -287,30 +325,38 @@ class Attacks:
     seed: int
 
     def run_attacks(self, mechanisms: Sequence[AttackedMechanism], known: str) -> list[dict]:
-        """Return a row for each mechanism and adversary; known: what of the training is known."""
+        """Return a row for each mechanism and adversary.
+
+        Args:
+            mechanisms: those that are attacked.
+            known: what of the training is known, everything or noise.
+
+        Raises:
+            ValueError: the pool has too few queries.
+        """
         target, number, queries = self.target, self.settings["records"], self.settings["queries"]
         name = target.dataset.name
         pool = len(target.others) - number
         if queries > pool:
             raise ValueError(f"queries = {queries}: {name} has only {pool} to ask")
-        given = generator(self.seed, "adversaries", name, "queries").choice(
+        random_queries = generator(self.seed, "adversaries", name, "queries").choice(
             pool, queries, replace=False
         )
         source = generator(self.seed, "adversaries", name, "records")
-        tried = {
+        records_by_kind = {
             "natural": natural_records(target, number, source),
             "poisoned": poisoned_records(target, number)[0],
         }
         before = target.count_votes(target.own_votes)[:pool]
         after = {
             kind: [target.count_votes(target.retrain(record))[:pool] for record in records]
-            for kind, records in tried.items()
+            for kind, records in records_by_kind.items()
         }
         rows = []
         for setting in mechanisms:
             for kind, neighbours in after.items():
-                told = [setting.jeffreys_divergences(before, each) for each in neighbours]
-                for way, best, index in choose_queries(told, given, queries):
+                divergences = [setting.jeffreys_divergences(before, votes) for votes in neighbours]
+                for way, best, index in choose_queries(divergences, random_queries, queries):
                     pair = before[index], neighbours[best][index]
                     rows.append(self._attack_row(setting, kind, way, known, *pair))
             worst = worst_votes(setting, target.K, target.dataset.n_classes)
@@ -321,35 +367,35 @@ class Attacks:
     def attack_hidden_training(self, setting: AttackedMechanism) -> dict:
         """Return the row of a poisoned record if the noise of DP-SGD is unknown, too.
 
-        The teacher is trained again and again with and without the record. Asked for is the
+        The teacher is trained again and again with and without the record. The query is the
         record's own image, again and again, and labels that say what the record says are counted;
         how many are taken as a sign is fixed by the votes of all others.
         """
         target, queries = self.target, self.settings["queries"]
         records, places = poisoned_records(target, 1 + self.settings["records"])
-        record, place = records[0], int(places[0])
+        record, query = records[0], int(places[0])
         label = int(record[2])
         path = "adversaries", target.dataset.name, setting.mechanism, "hidden"
         ones = np.eye(2, dtype=np.int64)
-        chances = setting.outcomes(target.others[place] + ones)[:, label]
-        counted = []
+        probabilities = setting.outcomes(target.others[query] + ones)[:, label]
+        counts_by_side = []
         for side, replaced in enumerate((record, None)):
-            seen = []
+            counts_of_side = []
             for run in range(self.settings["retrainings"]):
-                vote = target.retrain(replaced, "adversary", side, run, queries=[place])[0]
-                counts = np.tile(target.others[place] + ones[vote], (queries, 1))
+                vote = target.retrain(replaced, "adversary", side, run, queries=[query])[0]
+                counts = np.tile(target.others[query] + ones[vote], (queries, 1))
                 noise = SeededNoise(generator(self.seed, *path, side, run))
                 drawn = setting.law.draw(counts, setting.parameters, noise)
-                seen.append(int((np.asarray(drawn) == label).sum()))
-            counted.append(seen)
-        found = attack(
-            counted[0],
-            counted[1],
+                counts_of_side.append(int((np.asarray(drawn) == label).sum()))
+            counts_by_side.append(counts_of_side)
+        result = attack(
+            counts_by_side[0],
+            counts_by_side[1],
             setting.delta,
-            threshold=queries * float(chances.mean()),
+            threshold=queries * float(probabilities.mean()),
             confidence=self.settings["row_confidence"],
         )
-        return self._describe_attack(setting, "poisoned", "repeated", "nothing", found) | {
+        return self._describe_attack(setting, "poisoned", "repeated", "nothing", result) | {
             "moved_votes": None,
             "exact_epsilon": None,
             "proven_epsilon": setting.proven,
@@ -369,14 +415,14 @@ class Attacks:
         first, second = draw_log_likelihood_ratios(
             setting, here, there, self.settings["draws"], sources
         )
-        found = attack(first, second, setting.delta, confidence=self.settings["row_confidence"])
+        result = attack(first, second, setting.delta, confidence=self.settings["row_confidence"])
         errors = setting.law.numerical_error(int(here[0].sum()), here.shape[1], setting.parameters)
         exact = pair_epsilon(
             setting.outcomes(here), setting.outcomes(there), setting.delta, **errors
         )
-        # With DP-SGD's noise known, a teacher's vote is a certainty, of which nothing is proven.
+        # A teacher's vote is a certainty if DP-SGD's noise is known, and nothing is proven of it.
         proven = setting.proven if known == "everything" else None
-        return self._describe_attack(setting, record, way, known, found) | {
+        return self._describe_attack(setting, record, way, known, result) | {
             "moved_votes": int((here != there).any(axis=1).sum()),
             "exact_epsilon": exact,
             "proven_epsilon": proven,
@@ -417,14 +463,15 @@ def attack_ensembles(
         private: the same of DaRRM; K, m, epsilon, Delta, delta_gamma and training; and gamma.
         settings: queries, records, retrainings, draws, confidence (of all rows together).
         seed: of all streams.
-        progress: told what is done.
+        progress: called with what is done.
 
     Returns:
         A row for each mechanism and adversary. record: natural, poisoned, or the whole teacher.
         queries_are: given, chosen, or one that is repeated. training_known: everything (plain
         teachers have no noise of their own), noise (DP-SGD's, too), or nothing. observed_lower and
         observed_upper hold for all rows at once with `confidence`. exact_epsilon: of this pair of
-        votes; proven_epsilon: of the mechanism, for any. not for release: votes without noise.
+        votes; proven_epsilon: of the mechanism, for any. The table is not for release: it depends
+        on votes without noise.
     """
     mechanisms = 2 * (plain is not None) + (private is not None)
     number = 7 * mechanisms + (private is not None)
@@ -434,8 +481,8 @@ def attack_ensembles(
     if plain is not None:
         target, task = plain
         attacks = Attacks(target, settings, seed)
-        found = pate_settings(task, settings["queries"], target.dataset.n_classes)
-        rows += attacks.run_attacks(found, "everything")
+        mechanisms_of_pate = pate_settings(task, settings["queries"], target.dataset.n_classes)
+        rows += attacks.run_attacks(mechanisms_of_pate, "everything")
         progress("plain teachers are done")
     if private is not None:
         target, task, gamma = private
@@ -444,9 +491,14 @@ def attack_ensembles(
         rows += attacks.run_attacks([setting], "noise")
         rows.append(attacks.attack_hidden_training(setting))
     table = pd.DataFrame(rows)
-    last = {name: table.pop(name) for name in ("moved_votes", "exact_epsilon", "proven_epsilon")}
-    table["moved_votes"] = last["moved_votes"].astype("Int64")
-    table["exact_epsilon"], table["proven_epsilon"] = last["exact_epsilon"], last["proven_epsilon"]
+    last_columns = {
+        name: table.pop(name) for name in ("moved_votes", "exact_epsilon", "proven_epsilon")
+    }
+    table["moved_votes"] = last_columns["moved_votes"].astype("Int64")
+    table["exact_epsilon"], table["proven_epsilon"] = (
+        last_columns["exact_epsilon"],
+        last_columns["proven_epsilon"],
+    )
     table["share_of_proven"] = table["exact_epsilon"] / table["proven_epsilon"]
     table["confidence"] = settings["confidence"]
     return table

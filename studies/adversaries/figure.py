@@ -14,15 +14,15 @@ _ADVERSARIES = {
     ("poisoned", "repeated"): "a poisoned record, one query repeated",
     ("teacher", "repeated"): "the whole teacher, votes chosen",
 }
-# Below and above these epsilon is drawn on the border.
+# An epsilon below or above these is drawn on the border.
 _LOW, _HIGH = 0.005, 30.0
 
 
 def draw(table: pd.DataFrame, *paths: str) -> None:
-    """Draw `papers.adversaries.study`'s table, a panel for each mechanism and what is known of it.
+    """Draw the table of `attacks.attack_ensembles`, a panel for each mechanism and knowledge.
 
-    A row for each adversary: the interval that was observed, the exact epsilon of these votes, and
-    as a line what is proven for all votes. What is beyond the axis is on its border.
+    Each adversary has a row: the interval that was observed, and the exact epsilon of these votes.
+    A line shows what is proven for all votes. What is beyond the axis is on its border.
     """
     groups = list(table.groupby(["mechanism", "training_known"], sort=False))
     heights = [len(rows) + 1.2 for _, rows in groups]
@@ -33,7 +33,7 @@ def draw(table: pd.DataFrame, *paths: str) -> None:
     ):
         for axis, ((mechanism, known), rows) in zip(axes[:, 0], groups, strict=True):
             _draw_panel(axis, rows.reset_index(drop=True))
-            # Whose noise was given is neither published nor found for a budget: the family's name.
+            # The noise was given, neither published nor found for a budget: the family is named.
             family = display_names.mechanism_label(mechanism).split(",")[0]
             title = f"{family}: δ = {style.format_number(rows['delta'].iloc[0])}"
             hidden = {"noise": ", DP-SGD's noise known", "nothing": ", DP-SGD's noise hidden"}
@@ -47,9 +47,9 @@ def _draw_panel(axis, rows: pd.DataFrame) -> None:
     def inside(values):
         return values.clip(_LOW, _HIGH)
 
-    places = rows.index
+    positions = rows.index
     axis.hlines(
-        places,
+        positions,
         inside(rows["observed_lower"]),
         inside(rows["observed_upper"]),
         color=style.SKY,
@@ -57,15 +57,19 @@ def _draw_panel(axis, rows: pd.DataFrame) -> None:
         label="observed, with its interval",
     )
     axis.plot(
-        inside(rows["exact_epsilon"]), places, "o", color=style.BLACK, label="exact for these votes"
+        inside(rows["exact_epsilon"]),
+        positions,
+        "o",
+        color=style.BLACK,
+        label="exact for these votes",
     )
     proven = rows["proven_epsilon"].dropna()
     if len(proven):
         axis.axvline(
             proven.iloc[0], color=style.VERMILION, linestyle="--", label="proven for all votes"
         )
-    words = [_ADVERSARIES[key] for key in zip(rows["record"], rows["queries_are"], strict=True)]
-    axis.set_yticks(places, words)
+    labels = [_ADVERSARIES[key] for key in zip(rows["record"], rows["queries_are"], strict=True)]
+    axis.set_yticks(positions, labels)
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set_xscale("log")
     axis.set_xlim(_LOW, _HIGH)
@@ -75,8 +79,8 @@ def _draw_panel(axis, rows: pd.DataFrame) -> None:
 
 def _collect_legend(axes) -> tuple[list, list[str]]:
     """Return each handle once, of whichever panel has it."""
-    found = {}
+    handles = {}
     for axis in axes[:, 0]:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    return list(found.values()), list(found)
+            handles.setdefault(label, handle)
+    return list(handles.values()), list(handles)

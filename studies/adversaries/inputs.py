@@ -47,7 +47,7 @@ def attack_settings(settings: Configuration, study: Adversaries | None) -> dict:
 def input_files(settings: Configuration, attack: dict) -> dict[str, str]:
     """Return two data sets, two ensembles' votes and a noise function, by name.
 
-    told: of `attacked`.
+    attack: of `attack_settings`.
     """
     task, private = attack["plain"]["name"], attack["private"]
     name = join_parameters(kind="private", K=private["K"], seed=private["training_seed"])

@@ -23,11 +23,11 @@ from private_ensembles.audit.sampler import clopper_pearson
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 
-# Points of the grid per largest finite loss of a label, and the largest loss that is followed.
+# The grid has so many points per largest finite loss of a label; larger losses are not followed.
 _POINTS, _MOST_LOSS = 200, 30.0
-# A sum of positive products of this many factors at most, all rounded; far above what it loses.
+# This is far above what a sum of positive products of many factors loses by rounding.
 _SLACK = 1e-9
-# Thresholds that an attack may choose from, as shares of its first runs.
+# An attack may choose from these thresholds, as shares of its first runs.
 _SHARES = 1 - np.geomspace(1e-4, 0.9, 60)
 
 
@@ -46,14 +46,6 @@ def pair_epsilon(
     product (Zhu, Dong and Wang 2022, Theorem 10). Masses are added up directly, without Fourier
     transforms.
 
-    >>> one = np.array([[0.75, 0.25]])  # at most ln 3 = 1.0986, and three labels three times that
-    >>> round(pair_epsilon(one, one[:, ::-1], 1e-9), 3)
-    1.099
-    >>> three = np.repeat(one, 3, axis=0)
-    >>> exact = math.log(27 * (1 - 1e-3 / 0.75**3))  # only three likely outcomes lose so much
-    >>> exact <= pair_epsilon(three, three[:, ::-1], 1e-3) <= exact + 1e-4
-    True
-
     Args:
         first, second: (queries, outcomes), Pr[outcome] on either list, each row adding up to 1.
         delta: in (0, 1): of the grid some 1e-15 per label is lost to rounding.
@@ -65,6 +57,14 @@ def pair_epsilon(
 
     Raises:
         ValueError: for other shapes, probabilities outside [0, 1], and delta out of range.
+
+    >>> label = np.array([[0.75, 0.25]])  # at most ln 3 = 1.0986, and three labels 3 times that
+    >>> round(pair_epsilon(label, label[:, ::-1], 1e-9), 3)
+    1.099
+    >>> three = np.repeat(label, 3, axis=0)
+    >>> exact = math.log(27 * (1 - 1e-3 / 0.75**3))  # only three likely outcomes lose so much
+    >>> exact <= pair_epsilon(three, three[:, ::-1], 1e-3) <= exact + 1e-4
+    True
     """
     first, second = _check_distributions(first, second)
     checks.check_probability(delta=delta, zero=False, one=False)
@@ -93,14 +93,14 @@ def _one_sided_epsilon(
     grid = np.arange(-_POINTS - 1, _POINTS + 2) * interval
     masses, leaks, whole = np.ones(1), [], 1.0
     for p, q in zip(above, below, strict=True):  # each widens the grid of all before it
-        # e^x rounded down moves no delta downwards; the sum is of few positive terms.
+        # Rounding e^x down lowers no delta; the sum is of few positive terms.
         growth = np.exp(grid) * (1 - slack)
         deltas = np.maximum(p - growth[:, None] * q, 0.0).sum(axis=1) * (1 + slack * len(p))
         deltas = np.minimum.accumulate(np.minimum(deltas, 1.0))
-        mine, leak = dominating_masses(deltas, interval)
-        masses = np.convolve(masses, mine)
+        label_masses, leak = dominating_masses(deltas, interval)
+        masses = np.convolve(masses, label_masses)
         leaks.append(leak)
-        whole *= max(1.0, math.fsum(mine) + leak)
+        whole *= max(1.0, math.fsum(label_masses) + leak)
     total = PrivacyLossDistribution(
         masses * (1 + _SLACK),
         -(len(masses) // 2),
@@ -114,10 +114,16 @@ def _one_sided_epsilon(
 class AttackResult:
     """What one attack showed of epsilon at delta, at a confidence that holds for all together.
 
-    lower: epsilon is at least this, with that confidence; point: what the shares themselves say;
-    upper: with it, this event shows no more than that (another event may). successes: how often the
-    labels were beyond the threshold, on the list where that is likelier and on the other, of `runs`
-    each. All three are 0 if no event was likelier on either.
+    All bounds are 0 if no event was likelier on either list.
+
+    Attributes:
+        lower: epsilon is at least this, with that confidence.
+        point: what the shares themselves say.
+        upper: with that confidence this event shows no more (another event may).
+        successes: how often the labels were beyond the threshold, on the list on which that is
+            likelier and on the other.
+        runs: on each list.
+        confidence: of `lower` and of `upper`, each.
     """
 
     lower: float
@@ -139,17 +145,11 @@ def attack(
     """Return what a test by scores shows of epsilon: labels' scores beyond a threshold.
 
     The first half of the runs chooses the threshold and the direction, the second half counts what
-    is beyond it, and Clopper and Pearson's bounds of both chances hold at once. So the choice costs
-    no confidence, whatever the scores are; log-likelihood ratios are the best ones.
-
-    >>> generator = np.random.default_rng(0)
-    >>> told, other = (generator.random(20_000) < chance for chance in (0.75, 0.25))
-    >>> seen = attack(told, other, 0.0)
-    >>> 1.0 < seen.lower < math.log(3) < seen.upper < 1.2
-    True
+    is beyond it, and Clopper and Pearson's bounds of both probabilities hold at once. So the choice
+    costs no confidence, whatever the scores are; log-likelihood ratios are the best ones.
 
     Args:
-        on_first, on_second: (runs,) scores of independent runs on either list, high where the first
+        on_first, on_second: (runs,) scores of independent runs on either list, high if the first
             is likelier; as many of each, at least 4.
         delta: in [0, 1).
         threshold: fixed before any run was seen, so that all runs count; the first list is taken
@@ -158,6 +158,12 @@ def attack(
 
     Raises:
         ValueError: for unequal or too few runs, scores that are NaN, and numbers out of range.
+
+    >>> generator = np.random.default_rng(0)
+    >>> first, second = (generator.random(20_000) < probability for probability in (0.75, 0.25))
+    >>> result = attack(first, second, 0.0)
+    >>> 1.0 < result.lower < math.log(3) < result.upper < 1.2
+    True
     """
     scores = np.stack([np.asarray(on_first, dtype=float), np.asarray(on_second, dtype=float)])
     if scores.ndim != 2 or scores.shape[1] < 4:
@@ -180,10 +186,10 @@ def attack(
     beyond = counted >= threshold if likelier == 0 else counted < threshold
     hits = [int(beyond[side].sum()) for side in (likelier, 1 - likelier)]
     low, high = clopper_pearson(hits, runs, (1 - confidence) / 2)
-    chances = np.array(hits) / runs
+    shares = np.array(hits) / runs
     return AttackResult(
         _observed_epsilon(low[0], high[1], delta),
-        _observed_epsilon(chances[0], chances[1], delta),
+        _observed_epsilon(shares[0], shares[1], delta),
         _observed_epsilon(high[0], low[1], delta),
         (hits[0], hits[1]),
         runs,
@@ -195,35 +201,39 @@ def _best_event(scores: NDArray, delta: float) -> tuple[int, float] | None:
     """Return the side that is likelier and the threshold with the largest lower bound."""
     runs = scores.shape[1]
     thresholds = np.unique(np.quantile(scores, _SHARES, method="inverted_cdf"))
-    best, chosen = 0.0, None
+    best, event = 0.0, None
     for likelier in (0, 1):
         beyond = (scores[:, None, :] >= thresholds[:, None]).sum(axis=2)
         counts = beyond if likelier == 0 else runs - beyond
         low, high = clopper_pearson(counts, runs, 0.05)
-        for place in range(len(thresholds)):
-            found = _observed_epsilon(low[likelier, place], high[1 - likelier, place], delta)
-            if found > best:
-                best, chosen = found, (likelier, float(thresholds[place]))
-    return chosen
+        for index in range(len(thresholds)):
+            epsilon = _observed_epsilon(low[likelier, index], high[1 - likelier, index], delta)
+            if epsilon > best:
+                best, event = epsilon, (likelier, float(thresholds[index]))
+    return event
 
 
-def _observed_epsilon(chance: float, other: float, delta: float) -> float:
-    if chance <= delta:
+def _observed_epsilon(probability: float, other_probability: float, delta: float) -> float:
+    if probability <= delta:
         return 0.0
-    return max(0.0, math.log((chance - delta) / other)) if other > 0 else math.inf
+    return (
+        max(0.0, math.log((probability - delta) / other_probability))
+        if other_probability > 0
+        else math.inf
+    )
 
 
 def _check_distributions(first: ArrayLike, second: ArrayLike) -> tuple[NDArray, NDArray]:
-    pair = [np.asarray(each, dtype=np.float64) for each in (first, second)]
+    pair = [np.asarray(rows, dtype=np.float64) for rows in (first, second)]
     if pair[0].ndim != 2 or pair[0].shape != pair[1].shape or pair[0].shape[1] < 2:
         raise ValueError(
             f"first, second: shapes {pair[0].shape}, {pair[1].shape}: must be one, "
             "(queries, outcomes)"
         )
-    for name, each in zip(("first", "second"), pair, strict=True):
+    for name, rows in zip(("first", "second"), pair, strict=True):
         if (
-            not ((each >= 0) & (each <= 1 + 1e-9)).all()
-            or (np.abs(each.sum(axis=1) - 1) > 1e-6).any()
+            not ((rows >= 0) & (rows <= 1 + 1e-9)).all()
+            or (np.abs(rows.sum(axis=1) - 1) > 1e-6).any()
         ):
             raise ValueError(f"{name}: every row must be a distribution")
     return pair[0], pair[1]

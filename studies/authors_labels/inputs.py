@@ -1,4 +1,4 @@
-"""Which tasks of PATE have labels that the authors released, and who learns from them."""
+"""The tasks of PATE that have labels that the authors released, and who learns from them."""
 
 from collections.abc import Mapping
 
@@ -11,15 +11,15 @@ def find_datasets(settings: Configuration, study: Mapping[str, str] | None) -> d
 
     Labels of other queries than the pool's, or of other classes, are left out.
     """
-    datasets, found = settings.datasets, {}
+    datasets, labels_by_task = settings.datasets, {}
     for task, name in (study or {}).items():
         if task not in settings.pate.running_tasks() or not settings.is_available(name):
             continue
-        chosen = settings.pate.tasks[task]
-        same_classes = datasets[name].n_classes == datasets[chosen.dataset].n_classes
-        if chosen.student and same_classes and datasets[name].n_test <= chosen.pool:
-            found[task] = name
-    return found
+        pate_task = settings.pate.tasks[task]
+        same_classes = datasets[name].n_classes == datasets[pate_task.dataset].n_classes
+        if pate_task.student and same_classes and datasets[name].n_test <= pate_task.pool:
+            labels_by_task[task] = name
+    return labels_by_task
 
 
 def student_files(settings: Configuration, task: str) -> list[str]:

@@ -11,26 +11,29 @@ def summarise_authors_labels(
 ) -> pd.DataFrame:
     """Summarise students of published labels, one row per task.
 
-    released: by task, labels of the whole pool (N,) and those of the student's queries, as indices
-    into the pool (L,). truth: by task, true labels of at least the pool. trained: task,
-    student_seed, labels, accuracy, correct, evaluated.
+    Args:
+        released: labels of the whole pool, (pool,), and the student's queries, indices into the
+            pool, (labels,), by task.
+        truth: true labels of at least the pool, by task.
+        trained: task, student_seed, labels, accuracy, correct, evaluated.
 
-    Columns: task, aggregator (`lnmax-L`, as Table 1's row), labels, right, pool_labels, pool_right,
-    and of the students student_accuracy, its sd over seeds, student_correct (mean),
-    student_evaluated, student_seeds.
+    Returns:
+        A frame with task, aggregator (`lnmax-L`, as Table 1's row), labels, right, pool_labels,
+        pool_right, and of the students student_accuracy, its sd over seeds, student_correct (mean),
+        student_evaluated and student_seeds.
     """
     rows = []
     for task, (labels, queries) in released.items():
-        students, right = trained[trained["task"] == task], labels == truth[task][: len(labels)]
+        students, is_right = trained[trained["task"] == task], labels == truth[task][: len(labels)]
         rows.append(
             {
                 "task": task,
                 "stand_in": False,
                 "aggregator": f"lnmax-{len(queries)}",
                 "labels": len(queries),
-                "right": int(right[queries].sum()),
+                "right": int(is_right[queries].sum()),
                 "pool_labels": len(labels),
-                "pool_right": int(right.sum()),
+                "pool_right": int(is_right.sum()),
                 "student_accuracy": students["accuracy"].mean(),
                 "student_accuracy_sd": students["accuracy"].std(),
                 "student_correct": students["correct"].mean(),

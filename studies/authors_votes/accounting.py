@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of PATE from the votes of the paper's own ensembles, where somebody has them."""
+"""Tables 1 and 2 of PATE from the votes of the paper's own ensembles, for whoever has them."""
 
 from collections.abc import Mapping
 
@@ -19,46 +19,53 @@ def account_votes(
 ) -> pd.DataFrame:
     """Account for Confident-GNMax on an ensemble's first queries, one row per task.
 
-    votes: by task. settings: by task, K, delta, confident, printed, orders. The paper's code takes
-    the first `queries` rows of a file and expects over the thresholds alone, so nothing is drawn.
-    It also bounds what a threshold costs by the votes (`threshold_rdp`), which the text does not.
+    The paper's code takes the first `queries` rows of a file and expects over the thresholds alone,
+    so nothing is drawn. It also bounds what a threshold costs by the votes (`threshold_rdp`), which
+    the text does not.
 
-    Columns: task, stand_in, aggregator, answered (expected) and its standard deviation, and every
-    quantity of `experiment.account_votes` for a confident aggregator. epsilon, order and rdp are
-    the code's, epsilon_of_the_text has thresholds of a fixed cost. Raises ValueError naming the
-    task for another number of teachers, and for fewer queries.
+    Args:
+        votes: by task.
+        settings: K, delta, confident, printed and orders, by task.
+
+    Returns:
+        A frame with task, stand_in, aggregator, answered (expected) and its standard deviation, and
+        every quantity of `experiment.account_votes` for a confident aggregator. epsilon, order and
+        rdp are the code's, epsilon_of_the_text has thresholds of a fixed cost.
+
+    Raises:
+        ValueError: a task has another number of teachers, or fewer queries. The message names it.
     """
     rows = []
     for task, ensemble in votes.items():
-        chosen = settings[task]
-        queries = chosen["confident"]["queries"]
-        place = f"{task}: the authors' votes have"
-        if ensemble.n_teachers != chosen["K"]:
+        task_settings = settings[task]
+        queries = task_settings["confident"]["queries"]
+        prefix = f"{task}: the authors' votes have"
+        if ensemble.n_teachers != task_settings["K"]:
             size = f"{ensemble.n_teachers} teachers"
-            raise ValueError(f"{place} {size}: expected {chosen['K']}")
+            raise ValueError(f"{prefix} {size}: expected {task_settings['K']}")
         if ensemble.n_queries < queries:
             size = f"{ensemble.n_queries} queries"
-            raise ValueError(f"{place} {size}: expected at least {queries}")
-        asked = ensemble.histogram()[:queries]
-        confident = confident_round(asked, **noise_of(chosen["confident"]))
-        quantities = confident_account([confident], chosen, chosen["printed"])
+            raise ValueError(f"{prefix} {size}: expected at least {queries}")
+        counts = ensemble.histogram()[:queries]
+        confident = confident_round(counts, **noise_of(task_settings["confident"]))
+        quantities = confident_account([confident], task_settings, task_settings["printed"])
         row = {"task": task, "stand_in": False, "aggregator": "confident"}
         row |= {name: value for name, (value, _) in quantities.items()}
-        chance = confident.answer_probability
-        row["answered_sd"] = float(np.sqrt((chance * (1 - chance)).sum()))
+        probability = confident.answer_probability
+        row["answered_sd"] = float(np.sqrt((probability * (1 - probability)).sum()))
         row["epsilon_of_the_text"] = row["epsilon"]
-        row |= _account_as_published_code(asked, chance, chosen)
+        row |= _account_as_published_code(counts, probability, task_settings)
         rows.append(row | {"release": NOT_FOR_RELEASE})
     return pd.DataFrame(rows)
 
 
 def _account_as_published_code(
-    counts: np.ndarray, chance: np.ndarray, settings: Mapping
+    counts: np.ndarray, probability: np.ndarray, settings: Mapping
 ) -> dict[str, float]:
-    """Epsilon, its order and the Rényi cost at it, each expected over the thresholds."""
+    """Return epsilon, its order and the Rényi cost at it, each expected over the thresholds."""
     orders, confident = order_grid(settings["orders"]), settings["confident"]
     check = {name: confident[name] for name in ("threshold", "sigma1")}
     cost = threshold_rdp(counts, **check, orders=orders).sum(axis=0)
-    cost = cost + chance @ gnmax_rdp(counts, confident["sigma2"], orders)
+    cost = cost + probability @ gnmax_rdp(counts, confident["sigma2"], orders)
     epsilon, order = rdp_to_dp(orders, cost, settings["delta"], "classic")
     return {"epsilon": epsilon, "order": order, "rdp": float(cost[orders == order][0])}

@@ -1,4 +1,4 @@
-"""Which of the authors' votes are at hand, and what accounting for them depends on."""
+"""The authors' votes that are at hand, and what accounting for them depends on."""
 
 from pathlib import Path
 
@@ -17,9 +17,9 @@ def find_vote_files(settings: Configuration, study: AuthorsVotes | None) -> dict
 
 def accounting_settings(settings: Configuration, task: str) -> dict:
     """Return what the accounting for a task's votes depends on."""
-    chosen = settings.pate.tasks[task]
+    pate_task = settings.pate.tasks[task]
     return {
-        **chosen.pick("K", "delta", "confident", "printed"),
+        **pate_task.pick("K", "delta", "confident", "printed"),
         **settings.pate.pick("orders"),
-        "n_classes": settings.classes(chosen.dataset),
+        "n_classes": settings.classes(pate_task.dataset),
     }

@@ -23,11 +23,11 @@ from studies.best_label.sorted_histograms import TieGroups
 
 # More moves times classes than this take minutes.
 MOST_MOVES = 100_000
-# Rounds of rows.
+# Rows are added at most so many times.
 _ROUNDS = 40
-# How near the bound the label comes: as near as it can in a few rounds, then near enough.
+# The label comes as near the bound as it can in a few rounds, and then near enough.
 _SOLVED, _FEW, _NEARLY_SOLVED = 1e-9, 2, 1e-6
-# e^epsilon is a float up to here.
+# Up to this epsilon, e^epsilon is a float.
 _LARGEST_EPSILON = 700.0
 
 
@@ -35,8 +35,12 @@ _LARGEST_EPSILON = 700.0
 class BestLabel:
     """A mechanism that releases one label of a vote count, optimal up to `certificate.gap`.
 
-    epsilon, delta: what the label costs. units: (G,) whole multiples of 1 / UNITS, the probability
-    of each tie group, whose classes share it evenly; those of a histogram add up to UNITS.
+    Attributes:
+        epsilon, delta: what the label costs.
+        histograms: the sorted histograms and their tie groups.
+        units: (groups,) int, the probability of each tie group, whose classes share it evenly, in
+            multiples of 1 / UNITS; those of a histogram add up to UNITS.
+        certificate: what is proven of it.
     """
 
     epsilon: float
@@ -47,13 +51,17 @@ class BestLabel:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """Pr[each class of the tie group], (G,), rounded once."""
+        """Pr[each class of the tie group], (groups,), rounded once."""
         return probabilities(self.histograms, self.units)
 
     def distribution(self, counts: ArrayLike) -> NDArray[np.float64]:
-        """Return Pr[label] of histograms (Q, C) in any order, (Q, C), each rounded once.
+        """Return Pr[label] of histograms in any order, (queries, classes), each rounded once.
 
-        Raises ValueError for counts of other numbers of teachers or classes.
+        Args:
+            counts: (queries, classes) int.
+
+        Raises:
+            ValueError: the counts are of other numbers of teachers or classes.
         """
         return self.probabilities[self.histograms.groups_of(counts)]
 
@@ -64,14 +72,24 @@ def best_label(
 ) -> BestLabel:
     """Return the (epsilon, delta)-DP label that is right most often; solved once per arguments.
 
+    Neighbours differ by one vote.
+
+    Args:
+        n_teachers, n_classes: the size of the votes.
+        epsilon: in (0, 700].
+        delta: in [0, 1).
+        accuracy: of one teacher, in (1/C, 1). Expected right labels are maximised if each of K
+            teachers is right with that probability and all errors are equally likely.
+
+    Raises:
+        ValueError: an argument is out of range, or the size would take minutes.
+
+    References:
+        docs/best-label.md.
+
     >>> best = best_label(11, 3, 0.2676, accuracy=0.7)
     >>> round(best.certificate.utility, 3), best.certificate.gap < 1e-5
     (0.648, True)
-
-    One vote moves between neighbours. accuracy: of one teacher, in (1/C, 1): expected right labels
-    are maximised if each of K teachers is right with that probability and all errors are equally
-    likely. epsilon: in (0, 700]; delta: in [0, 1). Raises ValueError for arguments out of range and
-    for sizes that take minutes. Source: docs/best-label.md.
     """
     checks.check_range(0, _LARGEST_EPSILON, epsilon=epsilon, low_allowed=False)
     checks.check_probability(delta=delta, one=False)
@@ -88,8 +106,8 @@ def best_label(
         bound, rows = program.upper_bound(multipliers), program.row_count
         share = uniform_share(program, program.add_violated_rows(p))
         utility = (1 - share) * float(program.weights @ p) + share / n_classes
-        near = _SOLVED if count < _FEW else _NEARLY_SOLVED
-        if utility > (1 - near) * bound or program.row_count == rows:
+        gap = _SOLVED if count < _FEW else _NEARLY_SOLVED
+        if utility > (1 - gap) * bound or program.row_count == rows:
             break
     units, worst, mixed = repair(program, p)
     certificate = TableCertificate(

@@ -21,9 +21,9 @@ from studies.best_label.sorted_histograms import TieGroups
 # Probabilities of tie groups are whole multiples of one part in this many.
 UNITS = 1 << 52
 _TRIES = 60
-# The share of the uniform label, if it is needed: a few units for every class.
+# The uniform label has at least this share, if it is needed: a few units for every class.
 _LEAST_SHARE = 2.0**-44
-# Of the violation as floats show it: e^epsilon, two quotients, a product, a difference.
+# A violation is off by this in floats: e^epsilon, two quotients, a product, a difference.
 _ROUNDING = 16 * UNIT_ROUNDOFF
 
 
@@ -31,9 +31,12 @@ _ROUNDING = 16 * UNIT_ROUNDOFF
 class TableCertificate:
     """What is proven of a table.
 
-    holds: it is private as claimed, over all moves. worst: a bound on the delta that it needs, in
-    floating point. mixed: the share of the uniform label. utility: a
-    lower bound on the objective, upper_bound: a bound on that of every mechanism as private.
+    Attributes:
+        holds: it is private as claimed, over all moves.
+        worst: a bound on the delta that it needs, in floating point.
+        uniform_share: the share of the uniform label.
+        utility: a lower bound on the objective.
+        upper_bound: a bound on the objective of every mechanism that is as private.
     """
 
     holds: bool
@@ -49,31 +52,41 @@ class TableCertificate:
 
 
 def needed_delta(program: Program, units: NDArray[np.int64]) -> float:
-    """Return a bound on the delta at which the table of units (G,) is epsilon-DP over all moves.
+    """Return a bound on the delta at which a table is epsilon-DP over all moves.
 
-    The exact probability of each class of group g is units_g / (UNITS sizes_g).
+    Args:
+        program: of the table's size and epsilon.
+        units: (groups,) int; the exact probability of each class of group g is units_g / (UNITS
+            sizes_g).
     """
     p = probabilities(program.histograms, units)
-    # Up to two round-offs of p each, those of the growth and of the product, and of the sum.
+    # The bound counts two round-offs of each p, those of the growth and of the product, and the
+    # sum's.
     growth = program.growth * (1 - _ROUNDING)
     worst = 0.0
     for x, y in program.iterate_moves():
-        gains = np.maximum(p[x] * (1 + _ROUNDING) - growth * p[y], 0.0)
-        worst = max(worst, float(gains.sum(axis=1).max()))
+        differences = np.maximum(p[x] * (1 + _ROUNDING) - growth * p[y], 0.0)
+        worst = max(worst, float(differences.sum(axis=1).max()))
     return worst * (1 + program.n_classes * _ROUNDING)
 
 
 def probabilities(histograms: TieGroups, units: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return Pr[each class of the tie group], (G,), rounded once."""
+    """Return Pr[each class of the tie group], (groups,), rounded once."""
     return units / (UNITS * histograms.sizes.astype(np.float64))
 
 
 def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
-    """Return units (G,) near p that are private, their `needed_delta` and the share of the uniform.
+    """Return private units near p, their `needed_delta`, and the share of the uniform label.
 
     If p needs v > delta, (1 - s) p + s / C needs at most (1 - s) v - s (e^epsilon - 1) / C. The
-    uniform label, s = 1, is private for every epsilon. Raises ArithmeticError if floats cannot
-    tell the two apart, as for an epsilon near 1e-15.
+    uniform label, s = 1, is private for every epsilon.
+
+    Args:
+        program: of the table's size, epsilon and delta.
+        p: about the best probabilities, (groups,).
+
+    Raises:
+        ArithmeticError: floats cannot tell the two apart, as for an epsilon near 1e-15.
     """
     C = program.n_classes
     share = 0.0
@@ -82,9 +95,9 @@ def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64],
         delta = needed_delta(program, units)
         if delta <= program.delta:
             return units, delta, share
-        more = (1 - share) * uniform_share(program, delta + 8 * C * _ROUNDING)
-        # For e^epsilon beyond UNITS no class may be left without a unit.
-        share = min(1.0, max(share + more, _LEAST_SHARE * 2.0**count))
+        step = (1 - share) * uniform_share(program, delta + 8 * C * _ROUNDING)
+        # No class may be left without a unit if e^epsilon is beyond UNITS.
+        share = min(1.0, max(share + step, _LEAST_SHARE * 2.0**count))
     raise ArithmeticError(f"no repair of a table that is off by {delta}")
 
 
@@ -95,16 +108,16 @@ def uniform_share(program: Program, needed: float) -> float:
 
 
 def round_to_units(program: Program, p: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return units near p, whole numbers that add up to UNITS in every histogram, (G,)."""
+    """Return units near p, whole numbers that add up to UNITS in every histogram, (groups,)."""
     sizes, starts = program.histograms.sizes, program.histograms.starts
     masses = np.maximum(p, 0.0) * sizes
     masses /= np.add.reduceat(masses, starts)[program.histograms.owners]
     units = np.floor(masses * UNITS).astype(np.int64)
-    rest = UNITS - np.add.reduceat(units, starts)
-    tops = np.maximum.reduceat(masses, starts)[program.histograms.owners] == masses
-    first = np.flatnonzero(tops)
-    _, where = np.unique(program.histograms.owners[first], return_index=True)
-    units[first[where]] += rest
+    missing_units = UNITS - np.add.reduceat(units, starts)
+    is_largest = np.maximum.reduceat(masses, starts)[program.histograms.owners] == masses
+    largest = np.flatnonzero(is_largest)
+    _, first_of_histogram = np.unique(program.histograms.owners[largest], return_index=True)
+    units[largest[first_of_histogram]] += missing_units
     return units
 
 

@@ -24,7 +24,7 @@ from studies.best_label.best_label import BestLabel, best_label
 from studies.best_label.objective import correct_label_weights
 from studies.best_label.sorted_histograms import list_moves, tie_groups
 
-# What the table calls it, which is no mechanism of the registry.
+# The table calls it so, as it is no mechanism of the registry.
 NAME, LABEL = "optimal_label", "Optimal label"
 # A search for what each of several labels may cost does not start below this share of noise.
 _LEAST_SHARE = 0.4
@@ -35,15 +35,21 @@ def compare(
 ) -> pd.DataFrame:
     """Compare the best label with mechanisms that answer every query.
 
-    A row per budget, number of labels, mechanism, stated and true accuracy. Teachers are right with
-    one probability each and all errors are as likely, so that how often a label is right is known
-    without drawing votes. The best label is told an accuracy, which may be wrong.
+    Teachers are right with one probability each and all errors are as likely, so that how often a
+    label is right is known without drawing votes. The best label is optimised for a stated
+    accuracy, which may be wrong.
 
-    settings: teachers, n_classes, accuracies, epsilons of one label each, and numbers of labels for
-    the largest of them. mechanisms: by name. delta: of all labels together. Columns: mechanism,
-    name, teachers, n_classes, epsilon, delta, labels, stated (NaN of a mechanism that asks for no
-    accuracy), accuracy (the true one), parameters and right (Pr[a label is right], exactly). meter:
-    advanced once per budget and number of labels.
+    Args:
+        settings: teachers, n_classes, accuracies, epsilons of one label each, and numbers of labels
+            for the largest of them.
+        mechanisms: by name.
+        delta: of all labels together.
+        meter: is advanced once per budget and number of labels.
+
+    Returns:
+        A row per budget, number of labels, mechanism, stated and true accuracy: mechanism, name,
+        teachers, n_classes, epsilon, delta, labels, stated (NaN of a mechanism that has no
+        accuracy), accuracy (the true one), parameters and right (Pr[a label is right], exactly).
     """
     accuracies = settings["accuracies"]
     size = {"n_teachers": settings["teachers"], "n_classes": settings["n_classes"]}
@@ -56,8 +62,8 @@ def compare(
         task = Task.from_dict(
             {"epsilon": epsilon, "delta": delta, "queries": labels, "labels": labels, **size}
         )
-        drawn = [*_mechanism_labels(mechanisms, task), *_best_labels(accuracies, task)]
-        for facts, chances in drawn:
+        labels_of_task = [*_mechanism_labels(mechanisms, task), *_best_labels(accuracies, task)]
+        for facts, probabilities in labels_of_task:
             rows += [
                 {
                     "mechanism": facts["mechanism"],
@@ -70,9 +76,9 @@ def compare(
                     "stated": facts["stated"],
                     "accuracy": accuracy,
                     "parameters": facts["parameters"],
-                    "right": float(right @ chances),
+                    "right": float(weights_of_accuracy @ probabilities),
                 }
-                for accuracy, right in weights.items()
+                for accuracy, weights_of_accuracy in weights.items()
             ]
         if meter is not None:
             meter.advance()
@@ -82,7 +88,7 @@ def compare(
 def _mechanism_labels(
     mechanisms: Iterable[str], task: Task
 ) -> Iterator[tuple[dict, NDArray[np.float64]]]:
-    """Facts of mechanisms, and Pr[each class of a tie group] of their labels."""
+    """Yield facts of mechanisms, and Pr[each class of a tie group] of their labels, (groups,)."""
     histograms = tie_groups(task.ensemble.teachers, task.ensemble.classes)
     for name in mechanisms:
         mechanism = load_mechanism(name)
@@ -94,38 +100,40 @@ def _mechanism_labels(
         ):
             continue
         parameters = mechanism.calibrate(task)
-        chances = np.empty(len(histograms.sizes))
-        chances[histograms.groups] = mechanism.law.distribution(histograms.counts, parameters)
+        probabilities = np.empty(len(histograms.sizes))
+        probabilities[histograms.groups] = mechanism.law.distribution(histograms.counts, parameters)
         facts = {"mechanism": name, "name": entry.label, "stated": math.nan}
-        yield facts | {"parameters": describe_parameters(parameters)}, chances
+        yield facts | {"parameters": describe_parameters(parameters)}, probabilities
 
 
 def _best_labels(
     accuracies: Iterable[float], task: Task
 ) -> Iterator[tuple[dict, NDArray[np.float64]]]:
-    """The same of the best label, for each stated accuracy."""
+    """Yield the same of the best label, for each stated accuracy."""
     for stated in accuracies:
         label = calibrate_best_label(task, stated)
-        each = f"label_epsilon = {label.epsilon:.4g}, label_delta = {label.delta:.4g}"
-        said = f"{each}, labels = {task.wanted.labels}, accuracy = {stated:.4g}"
+        cost = f"label_epsilon = {label.epsilon:.4g}, label_delta = {label.delta:.4g}"
+        description = f"{cost}, labels = {task.wanted.labels}, accuracy = {stated:.4g}"
         facts = {"mechanism": NAME, "name": LABEL, "stated": stated}
-        yield facts | {"parameters": said}, label.probabilities
+        yield facts | {"parameters": description}, label.probabilities
 
 
 def calibrate_best_label(task: Task, accuracy: float) -> BestLabel:
     """Return the best label of which as many as the task wants keep its budget together.
 
     One label spends all of epsilon and delta. Several spend no delta each, and are charged together
-    for all that a moved vote does to them (docs/many-labels.md): the epsilon of each is the largest
-    that keeps the total.
+    for all that a changed vote does to them (docs/many-labels.md): the epsilon of each is the
+    largest that keeps the total.
     """
     size = task.ensemble.teachers, task.ensemble.classes
     if task.wanted.labels == 1:
         return best_label(*size, task.budget.epsilon, task.budget.delta, accuracy=accuracy)
-    each = largest_label_epsilon(task.budget.epsilon, task.wanted.labels, task.budget.delta)
+    label_epsilon = largest_label_epsilon(
+        task.budget.epsilon, task.wanted.labels, task.budget.delta
+    )
 
     def label(share: float) -> BestLabel:
-        return best_label(*size, each / share, accuracy=accuracy)
+        return best_label(*size, label_epsilon / share, accuracy=accuracy)
 
     def curve_of(share: float, fineness: float) -> PrivacyCurve:
         wanted = task.wanted.labels, task.budget.epsilon, task.budget.delta
@@ -148,9 +156,9 @@ def calibrate_best_label(task: Task, accuracy: float) -> BestLabel:
 
 
 def neighbouring_pairs(label: BestLabel) -> NeighbourPairs:
-    """Return what all moves do to a label, up to the names of the classes."""
-    histograms, chances = label.histograms, label.probabilities
-    listed = list_moves(histograms.n_teachers, histograms.n_classes)
-    first, second = listed.pairs.T
-    before, after = chances[listed.placed[first]], chances[listed.placed[second]]
+    """Return what all changes of one vote do to a label, up to the names of the classes."""
+    histograms, probabilities = label.histograms, label.probabilities
+    moves = list_moves(histograms.n_teachers, histograms.n_classes)
+    first, second = moves.pairs.T
+    before, after = probabilities[moves.placed[first]], probabilities[moves.placed[second]]
     return NeighbourPairs(before, after, 2.0**-52, 1e-300)

@@ -8,14 +8,14 @@ from private_ensembles.papers.common import style
 
 BEST = "optimal_label"
 LOOK = {"color": style.BLACK, "marker": "|", "linestyle": "-."}
-# Beside it: what the field uses for more than two classes.
+# Beside it stands what the field uses for more than two classes.
 DRAWN = (BEST, "permute_and_flip", "exponential", "gnmax_exact")
 
 
 def draw_best_label(study: pd.DataFrame, *paths: str) -> None:
     """Draw the frame of `comparison.compare` and save it under every path.
 
-    Of its true accuracies the first is drawn; dots are labels that were told another one.
+    The first of its true accuracies is drawn; dots are labels that were optimised for another one.
     """
     study = study[study["mechanism"].isin(DRAWN) & (study["accuracy"] == study["accuracy"].iloc[0])]
     budget = study["epsilon"].max()
@@ -39,17 +39,17 @@ def draw_best_label(study: pd.DataFrame, *paths: str) -> None:
 
 
 def _draw_lines(rows: pd.DataFrame, x: str, axis: Axes) -> None:
-    """One line per mechanism; dots where the stated accuracy is not the true one."""
+    """Draw one line per mechanism, and dots if the stated accuracy is not the true one."""
     for name, part in rows.groupby("mechanism", sort=False):
-        told = part["stated"].isna() | (part["stated"] == part["accuracy"])
+        is_true_accuracy = part["stated"].isna() | (part["stated"] == part["accuracy"])
         look = {"label": part["name"].iloc[0], **(LOOK if name == BEST else style.line_style(name))}
-        axis.plot(part.loc[told, x], part.loc[told, "right"], **look)
-        other = part[~told]
-        if len(other):
+        axis.plot(part.loc[is_true_accuracy, x], part.loc[is_true_accuracy, "right"], **look)
+        misjudged = part[~is_true_accuracy]
+        if len(misjudged):
             label = "the same, told another accuracy"
             axis.plot(
-                other[x],
-                other["right"],
+                misjudged[x],
+                misjudged["right"],
                 ".",
                 color=look["color"],
                 alpha=0.6,

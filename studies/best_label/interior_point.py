@@ -11,28 +11,30 @@ from studies.best_label.program import Program
 
 
 def solve(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return about the best p (G,), and multipliers of the rows (R,).
+    """Return about the best p, (groups,), and multipliers of the rows, (rows,).
 
     Neither has to be exact: `certificate` repairs the one and bounds with the other. Rows are
     divided by e^epsilon, their largest entry. HiGHS' tolerances are absolute: without it an epsilon
-    above 15 left bounds that were off by a few percent. Raises RuntimeError if HiGHS finds no
-    optimum.
+    above 15 left bounds that were off by a few percent.
+
+    Raises:
+        RuntimeError: HiGHS finds no optimum.
     """
     rows, totals = program.matrix() / program.growth, program.totals()
     matrix = sparse.vstack([rows, totals]).tocsr()
     ones = np.ones(totals.shape[0])
-    given = highspy.HighsLp()
-    given.num_row_, given.num_col_ = matrix.shape
-    given.col_cost_ = -program.weights
-    given.col_lower_ = np.zeros(program.size)
-    given.col_upper_ = np.ones(program.size)
-    given.row_lower_ = np.concatenate([np.full(program.row_count, -np.inf), ones])
-    given.row_upper_ = np.concatenate(
+    linear_program = highspy.HighsLp()
+    linear_program.num_row_, linear_program.num_col_ = matrix.shape
+    linear_program.col_cost_ = -program.weights
+    linear_program.col_lower_ = np.zeros(program.size)
+    linear_program.col_upper_ = np.ones(program.size)
+    linear_program.row_lower_ = np.concatenate([np.full(program.row_count, -np.inf), ones])
+    linear_program.row_upper_ = np.concatenate(
         [np.full(program.row_count, program.delta / program.growth), ones]
     )
-    given.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    given.a_matrix_.start_, given.a_matrix_.index_ = matrix.indptr, matrix.indices
-    given.a_matrix_.value_ = matrix.data
+    linear_program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    linear_program.a_matrix_.start_, linear_program.a_matrix_.index_ = matrix.indptr, matrix.indices
+    linear_program.a_matrix_.value_ = matrix.data
     model = highspy.Highs()
     for option, value in {
         "output_flag": False,
@@ -42,7 +44,7 @@ def solve(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         "ipm_optimality_tolerance": 1e-9,
     }.items():
         model.setOptionValue(option, value)
-    model.passModel(given)
+    model.passModel(linear_program)
     model.run()
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         # Near a vertex the interior point's multipliers can be far off: go to the vertex.

@@ -16,23 +16,33 @@ from numpy.typing import NDArray
 from private_ensembles.base.rounding import sixty_digits
 from studies.best_label.sorted_histograms import TieGroups
 
-# Of one weight, relative: five roundings of correctly rounded factors.
+# One weight has five relative roundings of correctly rounded factors.
 WEIGHT_ROUNDINGS = 5
-# Larger numbers of arrangements do not fit a float.
+# A float does not hold larger numbers of arrangements.
 _LARGEST_LOGARITHM = 700.0
 
 
 def correct_label_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.float64]:
-    """Return Pr[the sorted histogram, the right class in the tie group], (G,).
+    """Return Pr[the sorted histogram, the right class in the tie group], (groups,).
+
+    A mechanism that releases each class of a tie group with probability p releases the right class
+    with probability sum of weights p. Each weight is off by at most WEIGHT_ROUNDINGS relative
+    round-offs.
+
+    Args:
+        histograms: of K teachers and C classes.
+        accuracy: of one teacher, in (1/C, 1).
+
+    Raises:
+        ValueError: the accuracy is out of range, or there are so many teachers that the numbers of
+            arrangements do not fit a float.
+
+    References:
+        docs/best-label.md.
 
     >>> from studies.best_label.sorted_histograms import tie_groups
-    >>> right_weights(tie_groups(2, 2), 0.75)  # 1-1, 2-0 and 0-2
+    >>> correct_label_weights(tie_groups(2, 2), 0.75)  # 1-1, 2-0 and 0-2
     array([0.375 , 0.5625, 0.0625])
-
-    accuracy: of one teacher, in (1/C, 1). A mechanism that releases each class of a tie group with
-    probability p releases the right class with probability sum of weights p. Each weight is off by
-    at most WEIGHT_ROUNDINGS relative round-offs. Raises ValueError for another accuracy, and for so
-    many teachers that the numbers of arrangements do not fit a float. Source: docs/best-label.md.
     """
     K, C = histograms.n_teachers, histograms.n_classes
     if not 1 / C < accuracy < 1:
@@ -51,7 +61,10 @@ def correct_label_weights(histograms: TieGroups, accuracy: float) -> NDArray[np.
 
 
 def _count_namings(histograms: TieGroups) -> NDArray[np.object_]:
-    """How many ways there are to name all classes but the right one, one of each tie group."""
+    """Return how many ways there are to name all classes but the right one, for each tie group.
+
+    The right class is one of the group.
+    """
     C = histograms.n_classes
     factorials = np.array([math.factorial(n) for n in range(C + 1)], dtype=object)
     ties = np.multiply.reduceat(factorials[histograms.sizes], histograms.starts)

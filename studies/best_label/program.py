@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from studies.best_label.sorted_histograms import Moves, TieGroups, list_moves, tie_groups
 
-# Table entries that are looked at together.
+# So many table entries are looked at together.
 _CHUNK = 1 << 21
 # Rows this close to being tight, relative to their larger side, are taken along with violated ones.
 NEARLY_TIGHT = 0.05
@@ -28,8 +28,10 @@ NEARLY_TIGHT = 0.05
 class Program:
     """Rows p_x - e^epsilon p_y <= delta, and rows of several classes, over K votes on C classes.
 
-    weights: (G,) the objective; 0 if none is given. singles: (R, 2) tie groups x, y. events:
-    rows of more classes, a sparse matrix; there are none for delta = 0.
+    Attributes:
+        weights: (groups,) the objective; 0 if none is given.
+        singles: (rows, 2) int, tie groups x, y.
+        events: rows of more classes, a sparse matrix; there are none for delta = 0.
     """
 
     n_teachers: int
@@ -73,20 +75,20 @@ class Program:
     def add_violated_rows(self, p: NDArray[np.float64]) -> float:
         """Add the rows that p violates, and single ones that are near; return the delta it needs.
 
-        That is rounded to nearest: `certificate.needed_delta` is a bound.
+        That delta is rounded to nearest: `certificate.needed_delta` is a bound.
         """
         worst, above, below, events = 0.0, [], [], []
         for x, y in self.iterate_moves():
-            gains = p[x] - self.growth * p[y]
-            excess = np.maximum(gains, 0.0).sum(axis=1)
-            worst = max(worst, float(excess.max(initial=0.0)))
-            close = gains > self.delta - NEARLY_TIGHT * p[x]
-            above.append(x[close])
-            below.append(y[close])
-            for k in np.flatnonzero((excess > self.delta * (1 + 1e-9)) & (self.delta > 0)):
-                chosen = gains[k] > 0
-                if chosen.sum() > 1:
-                    events.append((x[k][chosen], y[k][chosen]))
+            differences = p[x] - self.growth * p[y]
+            hockey_stick = np.maximum(differences, 0.0).sum(axis=1)
+            worst = max(worst, float(hockey_stick.max(initial=0.0)))
+            is_nearly_tight = differences > self.delta - NEARLY_TIGHT * p[x]
+            above.append(x[is_nearly_tight])
+            below.append(y[is_nearly_tight])
+            for row in np.flatnonzero((hockey_stick > self.delta * (1 + 1e-9)) & (self.delta > 0)):
+                is_gain = differences[row] > 0
+                if is_gain.sum() > 1:
+                    events.append((x[row][is_gain], y[row][is_gain]))
         self.singles = self._distinct(
             np.concatenate([self.singles[:, 0], *above]),
             np.concatenate([self.singles[:, 1], *below]),
@@ -110,7 +112,12 @@ class Program:
         Weak duality from any multipliers >= 0 of the rows of `matrix` (negative ones are taken as
         0): weights @ p <= delta sum y + the largest of (weights - y @ matrix) @ p over all tables
         of probabilities, which is the sum over histograms of the largest reduced weight per class.
-        Theorem and rounding: docs/best-label.md#a-bound-on-every-mechanism.
+
+        Args:
+            multipliers: (rows,).
+
+        References:
+            docs/best-label.md#a-bound-on-every-mechanism has theorem and rounding.
         """
         weights = self.weights
         matrix, y = self.matrix(), np.maximum(multipliers, 0.0)
@@ -119,12 +126,12 @@ class Program:
         starts = self.histograms.starts
         bound = np.maximum.reduceat(reduced / sizes, starts).sum() + self.delta * y.sum()
         largest = np.maximum.reduceat(bulk / sizes, starts).sum() + self.delta * y.sum()
-        # Terms of the longest sum, and the factors' own roundings (weights: at most 8).
+        # These are the terms of the longest sum, and the factors' roundings (weights: at most 8).
         terms = len(y) + len(starts) + int(np.diff(columns.indptr).max(initial=0)) + 16
         return float(bound + 4 * terms * UNIT_ROUNDOFF * largest)
 
     def _distinct(self, x: NDArray, y: NDArray) -> NDArray[np.int64]:
-        """Rows p_x - e^epsilon p_y, each once; p_x - e^epsilon p_x is none."""
+        """Return rows p_x - e^epsilon p_y, each once; p_x - e^epsilon p_x is none."""
         codes = np.unique(self._codes(np.stack([x, y], axis=1)[x != y]))
         return np.stack([codes // self.size, codes % self.size], axis=1)
 
@@ -135,16 +142,16 @@ class Program:
         if not events:
             return
         lengths = [2 * len(x) for x, _ in events]
-        columns = np.concatenate([part for pair in events for part in pair])
+        columns = np.concatenate([groups for pair in events for groups in pair])
         entries = np.concatenate([np.repeat([1.0, -self.growth], len(x)) for x, _ in events])
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        new = sparse.csr_matrix((entries, columns, starts), (len(events), self.size))
-        new.sum_duplicates()
-        self.events = sparse.vstack([self.events, new]).tocsr()
+        rows = sparse.csr_matrix((entries, columns, starts), (len(events), self.size))
+        rows.sum_duplicates()
+        self.events = sparse.vstack([self.events, rows]).tocsr()
 
 
 def _leader_rows(moves: Moves) -> tuple[NDArray, NDArray]:
-    """x and y of the moves between the leader and another class, by far the costliest.
+    """Return x and y of the moves between the leader and another class, by far the costliest.
 
     A vote that leaves the leader costs it and helps all others.
     """

@@ -1,4 +1,4 @@
-"""Histograms of votes up to the names of the classes, and all that one moved vote does to them.
+"""Histograms of votes up to the names of the classes, and all that one changed vote does to them.
 
 A mechanism that treats all classes alike is one number per sorted histogram and tie group: the
 probability of each class of that group (docs/best-label.md#one-distribution-per-sorted-histogram).
@@ -19,9 +19,11 @@ from private_ensembles.audit.histograms import enumerate_sorted_histograms
 class TieGroups:
     """All sorted histograms of K votes on C classes, and their tie groups.
 
-    counts: (H, C), each row in descending order, rows in lexicographic order. groups: (H, C), the
-    number of the tie group that a column belongs to; groups are numbered row by row. sizes, votes,
-    owners: (G,) classes of a group, votes of each, its row. starts: (H,) each row's first group.
+    Attributes:
+        counts: (histograms, C), each row in descending order, rows in lexicographic order.
+        groups: (histograms, C), the tie group that a column belongs to, numbered row by row.
+        sizes, votes, owners: (groups,) classes of a group, votes of each, its row.
+        starts: (histograms,) each row's first group.
     """
 
     counts: NDArray[np.int64]
@@ -44,20 +46,30 @@ class TieGroups:
         return _keys(self.counts)
 
     def find_rows(self, descending: ArrayLike) -> NDArray[np.int64]:
-        """Return the row of each of some sorted histograms (Q, C).
+        """Return the row of each of some sorted histograms, (queries,).
 
-        Raises ValueError for rows that are not among them.
+        Args:
+            descending: (queries, C) int.
+
+        Raises:
+            ValueError: a histogram is not among them.
         """
-        wanted = np.asarray(descending)
-        places = np.searchsorted(self._keys, _keys(wanted)).clip(max=len(self.counts) - 1)
-        if not np.array_equal(self.counts[places], wanted):
+        histograms = np.asarray(descending)
+        rows = np.searchsorted(self._keys, _keys(histograms)).clip(max=len(self.counts) - 1)
+        if not np.array_equal(self.counts[rows], histograms):
             raise ValueError(
                 f"counts: every row must be {self.n_teachers} votes on {self.n_classes} classes"
             )
-        return places
+        return rows
 
     def groups_of(self, counts: ArrayLike) -> NDArray[np.int32]:
-        """Return the tie group of each class of any histograms (Q, C); ValueError as `rows`.
+        """Return the tie group of each class of histograms in any order, (queries, C).
+
+        Args:
+            counts: (queries, C) int.
+
+        Raises:
+            ValueError: a histogram is not among them.
 
         >>> tie_groups(3, 3).groups_of([[0, 2, 1], [1, 1, 1]])
         array([[3, 1, 2],
@@ -73,13 +85,18 @@ class TieGroups:
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """What one moved vote does, up to the names of the classes.
+    """What one changed vote does, up to the names of the classes.
 
-    All votes but the one that moves are a sorted histogram of K - 1 votes, the base. placed: (R, C)
-    the tie groups in which its classes are once the last vote is placed, one row per inequivalent
-    placement. bases: (R,) ascending. tied: (R,) placements on the second class of a tie, which
-    mirror the row before. pairs: (P, 2) rows of `placed` between which a vote moves: every pair of
-    neighbouring histograms is one of these after renaming the classes, in one of both orders.
+    All votes but the one that changes are a sorted histogram of K - 1 votes, the base.
+
+    Attributes:
+        placed: (placements, C) the tie groups in which its classes are once the last vote is
+            placed, one row per inequivalent placement.
+        bases: (placements,) ascending.
+        tied: (placements,) bool, placements on the second class of a tie, which mirror the row
+            before.
+        pairs: (pairs, 2) rows of `placed` between which a vote changes: every pair of neighbouring
+            histograms is one of these after renaming the classes, in one of both orders.
     """
 
     placed: NDArray[np.int32]
@@ -90,7 +107,11 @@ class Moves:
 
 @lru_cache(maxsize=8)
 def tie_groups(n_teachers: int, n_classes: int) -> TieGroups:
-    """Return all sorted histograms; ValueError as `audit.histograms.enumerate_histograms`."""
+    """Return all sorted histograms.
+
+    Raises:
+        ValueError: as `audit.histograms.enumerate_histograms` raises it.
+    """
     counts = enumerate_sorted_histograms(n_teachers, n_classes)
     first = _mark_first_of_ties(counts)
     groups = (np.cumsum(first.ravel()) - 1).reshape(counts.shape)
@@ -107,13 +128,14 @@ def tie_groups(n_teachers: int, n_classes: int) -> TieGroups:
 
 @lru_cache(maxsize=8)
 def list_moves(n_teachers: int, n_classes: int) -> Moves:
-    """Return what one moved vote does.
+    """Return what one changed vote does.
 
-    >>> kinds = moves(2, 2)  # one vote stays: the other joins it, or does not
+    Raises:
+        ValueError: as `tie_groups` raises it.
+
+    >>> kinds = list_moves(2, 2)  # one vote stays: the other joins it, or does not
     >>> kinds.placed.tolist(), kinds.pairs.tolist()
     ([[1, 2], [0, 0]], [[0, 1]])
-
-    Raises ValueError like :func:`tie_groups`.
     """
     after = tie_groups(n_teachers, n_classes)
     base = np.zeros((1, n_classes), dtype=np.int64)
@@ -125,29 +147,29 @@ def list_moves(n_teachers: int, n_classes: int) -> Moves:
     bases, columns = np.nonzero(first | second)
     tied = second[bases, columns]
     # The vote goes to the first class of a tie, so that rows stay sorted; names are swapped after.
-    grown = base[bases]
-    places = np.arange(len(bases))
-    grown[places, columns - tied] += 1
-    placed = after.groups[after.find_rows(grown)]
-    rows, right = places[tied], columns[tied]
-    placed[rows, right - 1], placed[rows, right] = (
-        placed[rows, right],
-        placed[rows, right - 1].copy(),
+    counts = base[bases]
+    row_numbers = np.arange(len(bases))
+    counts[row_numbers, columns - tied] += 1
+    placed = after.groups[after.find_rows(counts)]
+    rows, tied_columns = row_numbers[tied], columns[tied]
+    placed[rows, tied_columns - 1], placed[rows, tied_columns] = (
+        placed[rows, tied_columns],
+        placed[rows, tied_columns - 1].copy(),
     )
     return Moves(placed, bases, tied, _pair_placements(bases, tied))
 
 
 def _pair_placements(bases: NDArray, tied: NDArray) -> NDArray[np.int32]:
-    """Two first classes of ties, or the first and the second class of one."""
+    """Return pairs of two first classes of ties, or of the first and the second class of one."""
     pairs = []
     rows = np.arange(len(bases))
-    for apart in range(1, int(np.bincount(bases).max(initial=0))):
-        left, right = rows[:-apart], rows[apart:]
-        same = bases[left] == bases[right]
-        both = ~tied[left] & ~tied[right]
-        if apart == 1:
-            both |= tied[right]
-        pairs.append(np.stack([left, right], axis=1)[same & both])
+    for distance in range(1, int(np.bincount(bases).max(initial=0))):
+        left, right = rows[:-distance], rows[distance:]
+        is_same_base = bases[left] == bases[right]
+        is_pair = ~tied[left] & ~tied[right]
+        if distance == 1:
+            is_pair |= tied[right]
+        pairs.append(np.stack([left, right], axis=1)[is_same_base & is_pair])
     return np.concatenate(pairs).astype(np.int32)
 
 
@@ -158,6 +180,6 @@ def _mark_first_of_ties(counts: NDArray) -> NDArray[np.bool_]:
 
 
 def _keys(rows: NDArray) -> NDArray[np.bytes_]:
-    """One string of bytes per row, in the rows' lexicographic order."""
+    """Return one string of bytes per row, in the rows' lexicographic order."""
     big = np.ascontiguousarray(np.asarray(rows).astype(">u4"))
     return big.view(f"S{4 * big.shape[1]}").ravel()

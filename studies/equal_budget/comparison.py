@@ -32,42 +32,50 @@ def compare(
     seed: int,
     noise: str = "reproducible",
 ) -> pd.DataFrame:
-    """Expected accuracy of Q labels by every mechanism, for every Q and total epsilon of a task.
+    """Return the expected accuracy of labels by every mechanism, for every total epsilon of a task.
 
-    counts, labels: the pool's, (pool, C) and (pool,). settings: pool, delta, queries (list),
-    epsilon (list). The queries are those that PATE's students ask (draw 0). Columns: task, queries,
-    epsilon, delta, mechanism, parameters, privacy_model, adjacency, answers (expected), accuracy
-    (expected, of the answers), release. Mechanisms that do not apply, or whose privacy is not that
-    of noise on the votes, have no row. noise: `secure` is accounted for as the discrete noise that
-    it is.
+    Mechanisms that do not apply, or whose privacy is not that of noise on the votes, have no row.
+    The queries are those that PATE's students ask (draw 0).
+
+    Args:
+        counts: the pool's, (pool, classes) int.
+        labels: the pool's true ones, (pool,).
+        settings: pool, delta, queries (list), epsilon (list).
+        task: its name.
+        seed: the run's seed.
+        noise: ``secure`` is accounted for as the discrete noise that it is.
+
+    Returns:
+        A frame with task, queries, epsilon, delta, mechanism, parameters, privacy_model, adjacency,
+        answers (expected), accuracy (expected, of the answers) and release.
     """
     rows = []
     for queries in settings["queries"]:
-        asked = draw_queries(settings["pool"], queries, seed, task, 0)
+        chosen_queries = draw_queries(settings["pool"], queries, seed, task, 0)
         for epsilon in settings["epsilon"]:
-            wanted = Task(
+            label_task = Task(
                 Ensemble(int(counts[0].sum()), counts.shape[1]),
                 Budget(epsilon, settings["delta"]),
                 Wanted(queries),
                 secure=check_mode(noise) == "secure",
             )
             for name, mechanism in load_all_mechanisms().items():
-                if mechanism.refusal(wanted) or not mechanism.guarantee.hides_votes:
+                if mechanism.refusal(label_task) or not mechanism.guarantee.hides_votes:
                     continue
-                parameters = mechanism.calibrate(wanted)
+                parameters = mechanism.calibrate(label_task)
                 answers, correct = mechanism.law.expected_answers(
-                    counts[asked], labels[asked], wanted, parameters
+                    counts[chosen_queries], labels[chosen_queries], label_task, parameters
                 )
                 rows.append(
                     {
                         "task": task,
                         "queries": queries,
                         "epsilon": epsilon,
-                        "delta": wanted.budget.delta,
+                        "delta": label_task.budget.delta,
                         "mechanism": name,
                         "parameters": describe_parameters(parameters),
-                        "privacy_model": wanted.protection.privacy_model,
-                        "adjacency": wanted.protection.adjacency,
+                        "privacy_model": label_task.protection.privacy_model,
+                        "adjacency": label_task.protection.adjacency,
                         "answers": answers,
                         "accuracy": correct / answers if answers else np.nan,
                         "release": NOT_FOR_RELEASE,

@@ -17,7 +17,7 @@ from private_ensembles.training.student.network import train_network
 from private_ensembles.training.student.training import Conditions, Training
 from studies.gan_student.gan import FeatureMatching, train_gan
 
-# Rows of each training, at equal distances.
+# Each training has so many rows, at equal distances.
 _SHOWN = 10
 
 
@@ -25,8 +25,12 @@ _SHOWN = 10
 class Pool:
     """Public images and what was released of them.
 
-    images, truth: (N, ...) and (N,), the pool first. released: (pool,), labels of all of it.
-    queries: indices of those that the authors' student had. n_classes, pixel_max: of the images.
+    Attributes:
+        images: (images, ...), the pool first.
+        truth: (images,), their true labels.
+        released: (pool,), labels of all of it.
+        queries: indices of those that the authors' student had.
+        n_classes, pixel_max: of the images.
     """
 
     images: np.ndarray
@@ -40,9 +44,16 @@ class Pool:
 def compare(pool: Pool, settings: Mapping, progress: Callable = print) -> pd.DataFrame:
     """Train both students on each number of labels.
 
-    settings: labels (list), epochs (of `vat` and of `gan`), widths, generator_widths. The authors'
-    own queries are taken where there are as many labels, and else queries drawn by a seed. Columns:
-    student, labels, wrong_labels, epoch, accuracy, seconds.
+    The authors' own queries are taken if there are as many labels, and else queries drawn by a
+    seed.
+
+    Args:
+        pool: the images.
+        settings: labels (list), epochs (of `vat` and of `gan`), widths, generator_widths.
+        progress: is called with a format and its values.
+
+    Returns:
+        A frame with student, labels, wrong_labels, epoch, accuracy, seconds.
     """
     rows = []
     for n in settings["labels"]:
@@ -57,7 +68,14 @@ def compare(pool: Pool, settings: Mapping, progress: Callable = print) -> pd.Dat
 
 
 def train(student: str, pool: Pool, index: np.ndarray, settings: Mapping) -> list[dict]:
-    """Epochs, accuracies beyond the pool and processor seconds of one training."""
+    """Return epochs, accuracies beyond the pool and processor seconds of one training.
+
+    Args:
+        student: ``vat`` or ``gan``.
+        pool: the images.
+        index: the pool's images with labels.
+        settings: as `compare` takes them.
+    """
     size = len(pool.released)
     seconds = [time.process_time()]
 
@@ -70,12 +88,12 @@ def train(student: str, pool: Pool, index: np.ndarray, settings: Mapping) -> lis
     epochs = settings["epochs"][student]
     if student == "gan":
         widths = {name: tuple(settings[name]) for name in ("widths", "generator_widths")}
-        chosen = FeatureMatching(epochs=epochs, **widths)
-        _, observed = train_gan(*data, chosen, conditions, pixel_max=pool.pixel_max)
+        student_settings = FeatureMatching(epochs=epochs, **widths)
+        _, observed = train_gan(*data, student_settings, conditions, pixel_max=pool.pixel_max)
     else:
-        chosen = Training(epochs=epochs)
+        student_settings = Training(epochs=epochs)
         _, observed = train_network(
-            *data, chosen, conditions, unlabelled=True, pixel_max=pool.pixel_max
+            *data, student_settings, conditions, unlabelled=True, pixel_max=pool.pixel_max
         )
     step = max(1, len(observed) // _SHOWN)
     return [

@@ -21,7 +21,7 @@ from private_ensembles.base.streams import torch_seed
 from private_ensembles.training.student.network import network_scores, to_channels_first
 from private_ensembles.training.student.training import Conditions
 
-# Standard deviation of the noise on the images and on each hidden layer of the discriminator.
+# The noise on the images, and on each hidden layer of the discriminator, has these deviations.
 _INPUT_NOISE, _HIDDEN_NOISE = 0.3, 0.5
 
 
@@ -29,10 +29,15 @@ _INPUT_NOISE, _HIDDEN_NOISE = 0.3, 0.5
 class FeatureMatching:
     """How the two networks are trained; the defaults are the authors' for MNIST.
 
-    epochs: passes over the pool, >= 1. batch_size: labelled images, other images and generated ones
-    of a step, >= 2, at most the pool. learning_rate: Adam's, > 0, for the first two thirds, then
-    falling to 0 in a straight line. momentum: Adam's first, in [0, 1). widths: hidden layers of the
-    discriminator; generator_widths: of the generator; codes: numbers that it makes an image of.
+    Attributes:
+        epochs: passes over the pool, >= 1.
+        batch_size: labelled images, other images and generated ones of a step, >= 2, at most the
+            pool.
+        learning_rate: Adam's, > 0, for the first two thirds, then falling to 0 in a straight line.
+        momentum: Adam's first, in [0, 1).
+        widths: hidden layers of the discriminator.
+        generator_widths: hidden layers of the generator.
+        codes: numbers that it makes an image of.
     """
 
     epochs: int = 300
@@ -54,13 +59,13 @@ class WeightNormLinear(nn.Module):
         self.bias = nn.Parameter(torch.zeros(outputs))
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """(N, inputs) -> (N, outputs)."""
+        """Return (N, outputs) of (N, inputs)."""
         weight = self.direction * (self.scale / self.direction.norm(dim=1, keepdim=True))
         return linear(inputs, weight, self.bias)
 
 
 class Discriminator(nn.Module):
-    """Images to logits of the real classes; the logit of "generated" is always 0."""
+    """A network from images to logits of the real classes; the logit of "generated" is always 0."""
 
     def __init__(self, pixels: int, widths: tuple[int, ...], n_classes: int) -> None:
         super().__init__()
@@ -73,7 +78,7 @@ class Discriminator(nn.Module):
         self.last = WeightNormLinear(sizes[-1], n_classes, 1.0)
 
     def features(self, images: torch.Tensor, noise: torch.Generator | None = None) -> torch.Tensor:
-        """The last hidden layer, (N, widths[-1]); noise: while the discriminator learns."""
+        """Return the last hidden layer, (N, widths[-1]); noise: while the discriminator learns."""
 
         def noisy(values, deviation):
             if noise is None:
@@ -86,12 +91,12 @@ class Discriminator(nn.Module):
         return values
 
     def forward(self, images: torch.Tensor, noise: torch.Generator | None = None) -> torch.Tensor:
-        """(N, channels, height, width) -> logits (N, classes)."""
+        """Return logits, (N, classes), of images, (N, channels, height, width)."""
         return self.last(self.features(images, noise))
 
 
 def _generator(codes: int, widths: tuple[int, ...], pixels: int) -> nn.Sequential:
-    """Codes (N, codes) to flat images (N, pixels) in [0, 1]."""
+    """Return a network from codes, (N, codes), to flat images, (N, pixels), in [0, 1]."""
     layers: list[nn.Module] = []
     for inputs, outputs in zip((codes, *widths[:-1]), widths, strict=True):
         layers += [nn.Linear(inputs, outputs), nn.BatchNorm1d(outputs), nn.Softplus()]
@@ -108,17 +113,27 @@ def train_gan(
     *,
     pixel_max: int,
 ) -> tuple[nn.Module, list[float]]:
-    """A discriminator trained on the labels of pool[index], the pool and a generator's images.
+    """Train a discriminator on the labels of pool[index], the pool and a generator's images.
 
-    pool, index, labels, pixel_max: as of `images.train_network`. Of a discriminator with logits l
-    and Z = sum exp l, the loss is the labels' cross-entropy, and -log Z/(Z+1) on the pool's images,
-    -log 1/(Z+1) on generated ones, half each; of the generator, the mean squared difference of the
-    mean features of both. One generator of random numbers for each purpose at torch_seed(seed,
-    *path, ...): the same arguments, the same bits. conditions: device and checkpoint are not used.
-    Returns the network, in evaluation mode, and what `observe`, given the network's
-    `network_scores`, returned after each epoch.
+    For a discriminator with logits l and Z = sum exp l, the loss is the labels' cross-entropy, and
+    -log Z/(Z+1) on the pool's images, -log 1/(Z+1) on generated ones, half each. The generator's
+    loss is the mean squared difference of the mean features of both. One generator of random
+    numbers for each purpose at torch_seed(seed, *path, ...): the same arguments give the same bits.
 
-    Raises ValueError if the loss stops being finite.
+    Args:
+        pool, index, labels, n_classes, pixel_max: as `student.network.train_network` takes them.
+        settings: how the networks are trained.
+        conditions: seed, path, observe and progress; device and checkpoint are not used.
+
+    Returns:
+        The network, in evaluation mode, and what `observe`, given the network's `network_scores`,
+        returned after each epoch.
+
+    Raises:
+        ValueError: the loss stops being finite.
+
+    References:
+        Salimans et al. 2016, sections 3.1 and 5.
     """
     path = conditions.seed, *conditions.path
     images = torch.from_numpy(to_channels_first(pool)).to(torch.float32) / pixel_max
@@ -139,23 +154,23 @@ def train_gan(
         for name in ("batches", "noise", "codes")
     )
 
-    def created() -> torch.Tensor:
+    def generate_images() -> torch.Tensor:
         return creator(torch.rand(settings.batch_size, settings.codes, generator=codes))
 
     def discriminate(others: torch.Tensor) -> torch.Tensor:
         chosen = torch.randint(len(index), (settings.batch_size,), generator=batches)
         with torch.no_grad():
-            false = created().reshape(-1, *others.shape[1:])
+            false = generate_images().reshape(-1, *others.shape[1:])
         logits = model(torch.cat([images[index[chosen]], others, false]), noise)
-        known, real, false = logits.split([len(chosen), len(others), len(false)])
+        labelled, real, false = logits.split([len(chosen), len(others), len(false)])
         real, false = torch.logsumexp(real, dim=1), torch.logsumexp(false, dim=1)
-        rest = softplus(-real).mean() / 2 + softplus(false).mean() / 2
-        return cross_entropy(known, labels[chosen]) + rest
+        unlabelled_loss = softplus(-real).mean() / 2 + softplus(false).mean() / 2
+        return cross_entropy(labelled, labels[chosen]) + unlabelled_loss
 
     def create(others: torch.Tensor) -> torch.Tensor:
         with torch.no_grad():
-            wanted = model.features(others, noise).mean(dim=0)
-        return ((model.features(created(), noise).mean(dim=0) - wanted) ** 2).mean()
+            mean_features = model.features(others, noise).mean(dim=0)
+        return ((model.features(generate_images(), noise).mean(dim=0) - mean_features) ** 2).mean()
 
     observed = []
     for epoch in range(settings.epochs):

@@ -1,4 +1,4 @@
-"""What students between two rounds take from PATE's settings."""
+"""The settings of PATE that students between two rounds need."""
 
 from collections.abc import Mapping
 
@@ -12,20 +12,20 @@ def task_settings(
     settings: Configuration, study: Mapping[str, InteractiveStudents] | None
 ) -> dict[str, dict]:
     """Return, by task that is run and has students, what its two rounds depend on."""
-    pate, found = settings.pate, {}
-    for name, chosen in (study or {}).items():
+    pate, settings_by_task = settings.pate, {}
+    for name, task_study in (study or {}).items():
         if name not in pate.running_tasks() or not pate.tasks[name].student:
             continue
-        own, student = chosen.to_dict(), pate.student(name)
-        student["parameters"] |= own.pop("student_parameters")
-        found[name] = {
+        study_settings, student = task_study.to_dict(), pate.student(name)
+        student["parameters"] |= study_settings.pop("student_parameters")
+        settings_by_task[name] = {
             **pate.tasks[name].pick("pool", "delta", "confident"),
             "answer_cap": pate.answer_cap,
             **pate.pick("orders"),
-            **own,
+            **study_settings,
             "student": student,
         }
-    return found
+    return settings_by_task
 
 
 def input_files(settings: Configuration, task: str) -> dict[str, str]:

@@ -45,8 +45,14 @@ Released = tuple[np.ndarray, np.ndarray]
 class Repetition:
     """One of the trainings of a task's students, and where its randomness comes from.
 
-    task: its name. student_seed: which training. seed: of all streams. noise: of the labels,
-    `reproducible` or `secure`; raises ValueError for another.
+    Attributes:
+        task: its name.
+        student_seed: which training.
+        seed: of all streams.
+        noise: of the labels, ``reproducible`` or ``secure``.
+
+    Raises:
+        ValueError: the noise is another.
     """
 
     task: str
@@ -79,74 +85,89 @@ def train_interactive_students(
 ) -> pd.DataFrame:
     """Train a student on a first round's labels, ask a second with its scores, train again.
 
-    inputs, facts: of `students.read_inputs`. counts: the pool's votes, (pool, C), which only the
-    second round's mechanism and the accounts see. bought: queries and labels of Confident-GNMax, of
-    which the first round is the beginning. settings: delta, confident, answer_cap, orders,
-    first_share, threshold, confidence, student (of `students.run_student`). checkpoint: start of
-    the files that killed trainings go on from. conditions: other keywords of
-    `training.student.training.Conditions`, except for `path` and `observe`.
+    Args:
+        inputs, facts: of `papers.common.students.read_inputs`.
+        counts: the pool's votes, (pool, classes) int, which only the second round's mechanism and
+            the accounts see.
+        bought: queries and labels of Confident-GNMax, of which the first round is the beginning.
+        settings: delta, confident, answer_cap, orders, first_share, threshold, confidence, student
+            (of `papers.common.students.run_student`).
+        repetition: which training, and its randomness.
+        checkpoint: start of the files that killed trainings go on from.
+        **conditions: other keywords of `training.student.training.Conditions`, except for `path`
+            and `observe`.
 
-    Returns one row for each of `first` (round one alone), `interactive` (both rounds) and
-    `confident` (all of `bought`): task, student_seed, aggregator, asked, answered (by teachers),
-    reinforced (labels that the first student gave itself), right (of all labels), epsilon (as
-    published: expected, one direction), certain_epsilon (at the caps, whatever the votes), and the
-    student's accuracy, correct, evaluated. Raises ValueError like `run_student`.
+    Returns:
+        One row for each of `first` (round one alone), `interactive` (both rounds) and `confident`
+        (all of `bought`): task, student_seed, aggregator, asked, answered (by teachers), reinforced
+        (labels that the first student gave itself), right (of all labels), epsilon (as published:
+        expected, one direction), certain_epsilon (at the caps, whatever the votes), and the
+        student's accuracy, correct, evaluated.
+
+    Raises:
+        ValueError: as `run_student` raises it.
     """
     queries, labels = bought
     n_first = first_round_size(len(queries), settings["first_share"])
     task, student_seed = repetition.task, repetition.student_seed
-    way = {"seed": repetition.seed, "watched": False, **conditions}
+    common_options = {"seed": repetition.seed, "watched": False, **conditions}
 
     def student_of(name: str, released: Released):
-        own = {"path": (task, "interactive students", name, student_seed)}
+        own_options = {"path": (task, "interactive students", name, student_seed)}
         if checkpoint is not None:
-            own["checkpoint"] = f"{checkpoint}.{name}.pt"
-        return run_student(inputs, facts, released, settings["student"], **own, **way)[:2]
+            own_options["checkpoint"] = f"{checkpoint}.{name}.pt"
+        return run_student(
+            inputs, facts, released, settings["student"], **own_options, **common_options
+        )[:2]
 
-    first = queries[:n_first], labels[:n_first]
-    taught, first_summary = student_of("first", first)
-    later = queries[n_first:]
-    # Of released labels and public images only, and therefore public.
-    scores = taught.scores(inputs["test"][later])
+    first_round = queries[:n_first], labels[:n_first]
+    first_student, first_summary = student_of("first", first_round)
+    later_queries = queries[n_first:]
+    # The scores depend on released labels and public images only, and therefore are public.
+    scores = first_student.scores(inputs["test"][later_queries])
     answers, reinforced = release_second_round(
-        counts[later],
+        counts[later_queries],
         scores,
         settings,
-        answered=int((first[1] >= 0).sum()),
+        answered=int((first_round[1] >= 0).sum()),
         source=repetition.noise_source(),
     )
-    both = queries, np.concatenate([first[1], answers])
-    _, both_summary = student_of("interactive", both)
+    both_rounds = queries, np.concatenate([first_round[1], answers])
+    _, both_summary = student_of("interactive", both_rounds)
     _, confident_summary = student_of("confident", bought)
 
     check = noise_of(settings["confident"])
     noise = repetition.noise
-    round_one = confident_round(counts[first[0]], **check, noise=noise)
+    round_one = confident_round(counts[first_round[0]], **check, noise=noise)
     check_later = check | {"threshold": settings["threshold"]}
-    round_two = interactive_round(counts[later], scores, **check_later, noise=noise)
-    whole = confident_round(counts[queries], **check, noise=noise)
-    costs = {"first": [round_one], "interactive": [round_one, round_two], "confident": [whole]}
+    round_two = interactive_round(counts[later_queries], scores, **check_later, noise=noise)
+    single_round = confident_round(counts[queries], **check, noise=noise)
+    costs = {
+        "first": [round_one],
+        "interactive": [round_one, round_two],
+        "confident": [single_round],
+    }
     summaries = {
-        "first": (first, first_summary),
-        "interactive": (both, both_summary),
+        "first": (first_round, first_summary),
+        "interactive": (both_rounds, both_summary),
         "confident": (bought, confident_summary),
     }
     rows = []
     for name, ((asked, released), summary) in summaries.items():
-        own = int(reinforced.sum()) if name == "interactive" else 0
+        reinforced_count = int(reinforced.sum()) if name == "interactive" else 0
         rows.append(
             {
                 "task": task,
                 "student_seed": student_seed,
                 "aggregator": name,
                 "asked": len(asked),
-                "answered": summary["labels"] - own,
-                "reinforced": own,
+                "answered": summary["labels"] - reinforced_count,
+                "reinforced": reinforced_count,
                 "right": int((released == inputs["test_labels"][asked]).sum()),
                 "epsilon": expected_epsilon(costs[name], settings),
                 # Both rounds together release no more than one round of all queries does.
                 "certain_epsilon": worst_case_epsilon(
-                    [round_one if name == "first" else whole],
+                    [round_one if name == "first" else single_round],
                     settings["delta"],
                     answer_cap=settings["answer_cap"],
                 ),
@@ -161,16 +182,21 @@ def train_interactive_students(
 def summarise_students(
     rows: pd.DataFrame, tasks: Mapping[str, Mapping[str, object]]
 ) -> pd.DataFrame:
-    """Summarise the rows of :func:`interactive_students` over seeds: a row per task and aggregator.
+    """Summarise the rows of `train_interactive_students` over seeds, a row per task and aggregator.
 
-    tasks: by name, stand_in, K. Numbers are means over seeds; student_accuracy_sd is over seeds.
+    Args:
+        rows: those of all trainings.
+        tasks: stand_in and K, by name.
+
+    Returns:
+        Numbers are means over seeds; student_accuracy_sd is over seeds.
     """
     rows = rows.rename(columns={"student_seed": "student_seeds"})
     groups = rows.drop(columns="release").groupby(["task", "aggregator"], sort=False)
     table = groups.mean()
     table["student_seeds"] = groups.size()
-    place = table.columns.get_loc("student_accuracy") + 1
-    table.insert(place, "student_accuracy_sd", groups["student_accuracy"].std())
+    column = table.columns.get_loc("student_accuracy") + 1
+    table.insert(column, "student_accuracy_sd", groups["student_accuracy"].std())
     table = table.reset_index()
     for name, key in (("teachers", "K"), ("stand_in", "stand_in")):
         table.insert(1, name, [tasks[task][key] for task in table["task"]])
@@ -178,7 +204,7 @@ def summarise_students(
 
 
 def first_round_size(queries: int, share: float) -> int:
-    """How many of the queries the first round asks: their share, rounded, each round at least 1."""
+    """Return how many queries the first round asks: their share, rounded, each round at least 1."""
     return min(max(round(queries * share), 1), queries - 1)
 
 
@@ -190,9 +216,17 @@ def release_second_round(
     answered: int,
     source: NoiseSource,
 ) -> Released:
-    """Ask the later queries of Interactive-GNMax: labels (Q,), -1 for none, and whose are its own.
+    """Ask the later queries of Interactive-GNMax.
 
-    answered: labels of the first round, which count against the cap. source: of the noise.
+    Args:
+        counts: (queries, classes) int.
+        scores: the student's, (queries, classes).
+        settings: confident, threshold, confidence, answer_cap.
+        answered: labels of the first round, which count against the cap.
+        source: of the noise.
+
+    Returns:
+        Labels, (queries,), -1 for none, and which are the student's own, (queries,) bool.
     """
     cap = settings["answer_cap"]
     noise = noise_of(settings["confident"]) | {"threshold": settings["threshold"]}
@@ -215,25 +249,40 @@ def interactive_gnmax(
     *,
     answer_cap: int | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Release labels by Interactive-GNMax (PATE, Algorithm 2): (labels, reinforced), (queries,).
+    """Release labels by Interactive-GNMax.
 
-    scores: the student's p, (queries, classes), rows summing to 1; public, as the student is
-    trained on released labels only. With M teachers, a query is answered by GNMax with sigma2 if
-    max_j (n_j - M p_j) + N(0, sigma1^2) >= threshold; otherwise the student's own label is
-    reinforced if max_j p_j > confidence; otherwise there is no answer. One teacher moves max_j
-    (n_j - M p_j) by at most 1, so the cost is Confident-GNMax's. After answer_cap answers of the
-    teachers the mechanism stops: a reinforced label has looked at votes for the threshold alone.
-    The caps of `noise` are not looked at.
+    With M teachers, a query is answered by GNMax with sigma2 if max_j (n_j - M p_j) + N(0,
+    sigma1^2) >= threshold; otherwise the student's own label is reinforced if max_j p_j >
+    confidence; otherwise there is no answer. One teacher changes max_j (n_j - M p_j) by at most 1,
+    so the cost is Confident-GNMax's. After answer_cap answers of the teachers the mechanism stops:
+    a reinforced label has looked at votes for the threshold alone. The caps of `noise` are not
+    looked at. Secure noise is whole, so M p_j is rounded to a whole number there, which is public
+    as well.
 
-    Secure noise is whole, so M p_j is rounded to a whole number there, which is public as well.
-    Raises ValueError like `check_counts`, and for scores, confidence, a threshold, sigma or cap out
-    of range.
+    Args:
+        counts: (queries, classes) int.
+        scores: the student's p, (queries, classes), rows summing to 1; public, as the student is
+            trained on released labels only.
+        confidence: score above which the student's label is reinforced.
+        noise: threshold, sigma1 and sigma2, in votes.
+        source: of the noise.
+        answer_cap: the most answers of the teachers; None for no limit.
+
+    Returns:
+        Labels and reinforced, both (queries,).
+
+    Raises:
+        ValueError: scores, confidence, a threshold, sigma or cap is out of range, or as
+            `check_counts` raises it.
+
+    References:
+        PATE 2018, Algorithm 2.
     """
     counts = check_counts(counts)
     scores = check_scores(scores, counts)
     confidence = check_confidence(confidence)
-    excess = largest_disagreement(counts, scores, round_expected=source.secure)
-    passed, labels = check_and_label(counts, excess, noise, WHOLE, source)
+    disagreement = largest_disagreement(counts, scores, round_expected=source.secure)
+    passed, labels = check_and_label(counts, disagreement, noise, WHOLE, source)
     reinforced = ~passed & (scores.max(axis=1) > confidence)
     labels = np.where(passed, labels, np.where(reinforced, scores.argmax(axis=1), NO_ANSWER))
     labels = apply_caps(labels, passed, None, answer_cap)
@@ -241,7 +290,7 @@ def interactive_gnmax(
 
 
 def expected_epsilon(rounds: list[Round], settings: Mapping) -> float:
-    """What rounds cost as the paper says it: in expectation, one direction, classic conversion."""
+    """Return what rounds cost by the paper: in expectation, one direction, classic conversion."""
     orders = order_grid(settings["orders"])
     cost = sum(part.threshold_rdp(orders) + part.label_rdp(orders) for part in rounds)
     return rdp_to_dp(orders, cost, settings["delta"], "classic")[0]

@@ -1,4 +1,4 @@
-"""What the study of the intercept takes from DPBag's settings."""
+"""The settings of DPBag that the study of the intercept needs."""
 
 from private_ensembles.papers.dpbag.section import Dpbag
 

@@ -30,46 +30,60 @@ _KEY = ["dataset", "stand_in", "solver", "n", "k", "accounting", "epsilon", "del
 def cast_votes(thirds: Thirds, *, n, partitions, n_queries, C, seed, path, progress=None):
     """Let teachers with a penalised intercept vote, as `papers.dpbag.experiment.cast_votes` does.
 
-    The shards are the same as there. C: weight of the records against the penalty. A shard whose
-    records share a label has a constant teacher. progress: called with the partitions done. Returns
-    a BaggedVotes.
+    The shards are the same as there. A shard whose records share a label has a constant teacher.
+
+    Args:
+        thirds, n, partitions, n_queries, seed, path: as `papers.dpbag.experiment.cast_votes` takes
+            them.
+        C: weight of the records against the penalty.
+        progress: is called with the partitions done.
+
+    Returns:
+        BaggedVotes.
     """
     features, labels = thirds.teachers
     queries = thirds.queries[0][:n_queries]
     shards = draw_partitions(len(labels), n, list(partitions), seed, *path, "partition")
     start = _fit_public_teacher(*thirds.queries, shards.shape[1:], C)
-    bits = []
-    for done, part in enumerate(shards, 1):
-        bits.append(
+    packed_votes = []
+    for number, part in enumerate(shards, 1):
+        packed_votes.append(
             pack_votes(predict(_fit_teachers(features[part], labels[part], C, start), queries))
         )
         if progress is not None:
-            progress(done)
-    return BaggedVotes(np.stack(bits), shard_of_record(shards, len(labels)), len(queries))
+            progress(number)
+    return BaggedVotes(np.stack(packed_votes), shard_of_record(shards, len(labels)), len(queries))
 
 
 def _fit_public_teacher(features: np.ndarray, labels: np.ndarray, shape, C: float) -> np.ndarray:
-    """Weights and intercept from which fits start: the mean teacher of shards of public records.
+    """Return where fits start: weights and intercept of the mean teacher of public shards.
 
     shape: number and size of the shards. Zeros if all of them are of one label.
     """
     n, size = min(shape[0], len(labels) // shape[1]), shape[1]
     part = np.arange(n * size).reshape(n, size)
-    taught = _fit_teachers(features[part], labels[part], C, np.zeros(features.shape[1] + 1))
-    theta = np.column_stack([taught.coefficients, taught.intercepts])
-    theta = theta[np.isfinite(taught.intercepts)]
+    teachers = _fit_teachers(features[part], labels[part], C, np.zeros(features.shape[1] + 1))
+    theta = np.column_stack([teachers.coefficients, teachers.intercepts])
+    theta = theta[np.isfinite(teachers.intercepts)]
     return theta.mean(axis=0) if len(theta) else np.zeros(features.shape[1] + 1)
 
 
 def _fit_teachers(features: np.ndarray, labels: np.ndarray, C: float, start) -> LogisticTeachers:
     """Fit all teachers of a partition.
 
-    features: float64 (shards, records, d); labels: (shards, records), 0 or 1. start: (d + 1,),
-    weights and intercept that need not be near. By Newton's method on the records' multipliers a,
-    theta = sum_r a_r x_r, of which a shard has fewer than features. The objective grows by
-    |theta - theta*|^2 / 2 at least, so its gradient's norm bounds the distance to the minimiser: at
-    most _DISTANCE. Infinite intercepts for shards of one label. Raises RuntimeError if a fit does
-    not come so near.
+    Newton's method runs on the records' multipliers a, theta = sum_r a_r x_r, of which a shard has
+    fewer than features. The objective grows by |theta - theta*|^2 / 2 at least, so its gradient's
+    norm bounds the distance to the minimiser: at most _DISTANCE. Intercepts are infinite for shards
+    of one label.
+
+    Args:
+        features: (shards, records, d) float64.
+        labels: (shards, records), 0 or 1.
+        C: weight of the records against the penalty.
+        start: (d + 1,), weights and intercept that need not be near.
+
+    Raises:
+        RuntimeError: a fit does not come so near.
     """
     rows = np.concatenate([features, np.ones((*labels.shape, 1))], axis=2)
     gram = rows @ rows.mT
@@ -84,8 +98,8 @@ def _fit_teachers(features: np.ndarray, labels: np.ndarray, C: float, start) -> 
         multipliers = np.linalg.solve(matrix, target[:, :, None])
         margins = (gram @ multipliers)[:, :, 0]
         share = 0.5 * np.tanh(0.5 * margins) + 0.5
-        rest = multipliers - C * (labels - share)[:, :, None]
-        distance = np.sqrt((rest * (gram @ rest)).sum(axis=(1, 2)).clip(0))
+        residual = multipliers - C * (labels - share)[:, :, None]
+        distance = np.sqrt((residual * (gram @ residual)).sum(axis=(1, 2)).clip(0))
         if distance.max() <= _DISTANCE:
             break
     else:
@@ -104,8 +118,16 @@ def _fit_teachers(features: np.ndarray, labels: np.ndarray, C: float, start) -> 
 def count_labels(thirds: Thirds, settings, *, n, sizes, C, seed, path, progress=None) -> list[dict]:
     """Count the labels of one split of the data: n, k, epsilon, delta and first_exceeding.
 
-    settings: as for `experiment.account_labels`. sizes: numbers k of partitions, increasing. Twice as many
-    queries are asked as SAA buys at most; first_exceeding is None if they end first.
+    Twice as many queries are asked as SAA buys at most; first_exceeding is None if they end first.
+
+    Args:
+        thirds: the data.
+        settings: those of `papers.dpbag.experiment.account_labels`.
+        n: number of shards.
+        sizes: numbers k of partitions, increasing.
+        C: weight of the records against the penalty.
+        seed, path: name the streams of the partitions.
+        progress: is called with the partitions done.
     """
     delta, order_max = settings["delta_of_counts"], settings["order_max"]
     noise, budgets = noise_of(settings, n), settings["epsilon"]
@@ -132,17 +154,19 @@ def count_labels(thirds: Thirds, settings, *, n, sizes, C, seed, path, progress=
 def summarise_counts(rows: pd.DataFrame) -> pd.DataFrame:
     """Summarise counts over splits: means, standard deviations and errors as `label_counts` has.
 
-    rows: of `counts`, with dataset, stand_in and seed (the split).
+    rows: of `count_labels`, with dataset, stand_in and seed (the split).
     """
     rows = rows.assign(solver="liblinear", accounting="conjectured")
     summaries = []
     for key, group in rows.groupby(_KEY, sort=False):
         labels = group["first_exceeding"].astype(float)
-        whole = labels.notna().all()
-        error = error_of_difference(labels.groupby(group["seed"])) if whole else (math.nan,) * 2
+        is_complete = labels.notna().all()
+        error = (
+            error_of_difference(labels.groupby(group["seed"])) if is_complete else (math.nan,) * 2
+        )
         summary = {
-            "first_exceeding_mean": labels.mean() if whole else math.nan,
-            "first_exceeding_sd": labels.std() if whole else math.nan,
+            "first_exceeding_mean": labels.mean() if is_complete else math.nan,
+            "first_exceeding_sd": labels.std() if is_complete else math.nan,
             "first_exceeding_error": error[0],
             "first_exceeding_freedom": error[1],
             "splits": group["seed"].nunique(),

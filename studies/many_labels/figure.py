@@ -7,9 +7,9 @@ from private_ensembles.labels import display_names, registry
 from private_ensembles.papers.common import style
 from private_ensembles.report.planner_figure import mechanism_family
 
-# GNMax by the paper's account, the exact one of the noisy counts, and that of the labels.
+# GNMax has three accounts: the paper's, the exact one of the noisy counts, and that of the labels.
 ACCOUNTS = ("gnmax", "gnmax_analytic", "gnmax_exact")
-# Of PATE's tasks the first ones are drawn, paler one after the other.
+# The first tasks of PATE's are drawn, paler one after the other.
 _TASKS = 2
 
 
@@ -34,11 +34,11 @@ def draw_many_labels(study: pd.DataFrame, equal_budget: pd.DataFrame | None, *pa
 
 
 def _draw_correct_labels(study: pd.DataFrame, axis) -> None:
-    """One line per mechanism; of those that differ in their proof alone, the two at the ends."""
+    """Draw one line per mechanism; if several differ in their proof alone, the two at the ends."""
     families: dict[str, list[str]] = {}
-    shown = set(study["mechanism"])
-    # Of each family the registry's first proof is the loosest, and its last the tightest.
-    for name in (name for name in registry.entries() if name in shown):
+    mechanisms = set(study["mechanism"])
+    # The registry's first proof of a family is the loosest, and its last the tightest.
+    for name in (name for name in registry.entries() if name in mechanisms):
         families.setdefault(mechanism_family(name), []).append(name)
     for members in families.values():
         for name in dict.fromkeys((members[0], members[-1])):
@@ -59,8 +59,8 @@ def _draw_noise_ratios(study: pd.DataFrame, axis) -> None:
         part = study[study["mechanism"] == name]
         style.draw_line(axis, part["labels"], part["ratio"], name)
     axis.axhline(study["limit"].iloc[0], color=style.BLACK, linewidth=0.8, linestyle=style.DOTS)
-    at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-    axis.annotate("√(2/π)", (0.02, study["limit"].iloc[0]), (0, 3), **at)
+    options = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    axis.annotate("√(2/π)", (0.02, study["limit"].iloc[0]), (0, 3), **options)
     axis.set(
         xscale="log",
         xlabel="labels Q",
@@ -75,24 +75,24 @@ def _draw_accuracies(table: pd.DataFrame, axis) -> None:
     tasks = list(dict.fromkeys(table["task"]))[:_TASKS]
     # Words stand at the end where the tasks are further apart.
     tops = table[table["task"].isin(tasks)].groupby(["epsilon", "task"])["accuracy"].max().unstack()
-    apart = (tops.max(axis=1) - tops.min(axis=1)).iloc[[0, -1]]
-    place_of_words = apart.iloc[::-1].idxmax()
-    side = "right" if place_of_words == apart.index[-1] else "left"
-    for place, task in enumerate(tasks):
+    distances = (tops.max(axis=1) - tops.min(axis=1)).iloc[[0, -1]]
+    text_epsilon = distances.iloc[::-1].idxmax()
+    side = "right" if text_epsilon == distances.index[-1] else "left"
+    for position, task in enumerate(tasks):
         rows = table[table["task"] == task].sort_values("epsilon")
         for name in ACCOUNTS:
             part = rows[rows["mechanism"] == name]
             axis.plot(
                 part["epsilon"],
                 part["accuracy"],
-                **style.line_style(name) | {"alpha": 1 - 0.5 * place},
+                **style.line_style(name) | {"alpha": 1 - 0.5 * position},
             )
         delta = style.format_number(rows["delta"].iloc[0])
-        words = f"{style.label(task)}, {rows['queries'].iloc[0]:,} labels, δ = {delta}"
-        at = place_of_words, tops.loc[place_of_words, task]
+        text = f"{style.label(task)}, {rows['queries'].iloc[0]:,} labels, δ = {delta}"
+        anchor = text_epsilon, tops.loc[text_epsilon, task]
         # Lines of the other task pass behind the words.
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85}
-        axis.annotate(words, at, (0, 6), textcoords="offset points", ha=side, bbox=box)
+        axis.annotate(text, anchor, (0, 6), textcoords="offset points", ha=side, bbox=box)
     axis.set(
         xscale="log", xlabel="ε of all labels together", ylabel="right labels", title="PATE's votes"
     )

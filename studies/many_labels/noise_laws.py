@@ -29,22 +29,29 @@ def compare_noise_laws(
     noise: str = "reproducible",
     meter=None,
 ) -> pd.DataFrame:
-    """Noise laws at equal totals: a row per number of labels and mechanism that answers everything.
+    """Compare noise laws at equal totals: a row per number of labels and mechanism.
 
     Two classes, one lead: how often is a label right if Q of them together cost (epsilon, delta)?
-    By the account of the labels, and by the published accounts of the noisy counts.
+    The total is that of the account of the labels, or of the published accounts of the noisy
+    counts. Only mechanisms that answer every query are compared.
 
-    settings: teachers, lead, epsilon and numbers of labels. mechanisms: by name. noise: `secure`
-    is charged for as the discrete noise that it is. meter: advanced once per number of labels.
-    Columns: mechanism, name, analysis, labels, epsilon, delta, teachers, lead, parameters, sigma
-    (GNMax's; NaN elsewhere), right (Pr[a label is right] at that lead) and ratio (sigma over that
-    of gnmax_analytic; NaN elsewhere). `limit` is what the ratio tends to.
+    Args:
+        settings: teachers, lead, epsilon and numbers of labels.
+        mechanisms: by name.
+        delta: of all labels together.
+        noise: ``secure`` is charged for as the discrete noise that it is.
+        meter: is advanced once per number of labels.
+
+    Returns:
+        A frame with mechanism, name, analysis, labels, epsilon, delta, teachers, lead, parameters,
+        sigma (GNMax's; else NaN), right (Pr[a label is right] at that lead), ratio (sigma over that
+        of gnmax_analytic; else NaN) and limit, which the ratio tends to.
     """
     teachers, lead = settings["teachers"], settings["lead"]
     counts = np.array([[(teachers - lead) // 2, (teachers + lead) // 2]])
     rows = []
     for labels in settings["labels"]:
-        wanted = Task(
+        task = Task(
             Ensemble(teachers, 2),
             Budget(settings["epsilon"], delta),
             Wanted(labels),
@@ -52,10 +59,10 @@ def compare_noise_laws(
         )
         for name in mechanisms:
             mechanism = load_mechanism(name)
-            if not mechanism.guarantee.hides_votes or mechanism.refusal(wanted):
+            if not mechanism.guarantee.hides_votes or mechanism.refusal(task):
                 continue
-            parameters = mechanism.calibrate(wanted)
-            outcome = mechanism.law.distribution(counts, parameters, secure=wanted.secure)
+            parameters = mechanism.calibrate(task)
+            outcome = mechanism.law.distribution(counts, parameters, secure=task.secure)
             if outcome.sum() < 1 - 1e-6:  # not every query is answered
                 continue
             rows.append(
@@ -64,8 +71,8 @@ def compare_noise_laws(
                     "name": mechanism.entry.label,
                     "analysis": mechanism.entry.offer.analysis,
                     "labels": labels,
-                    "epsilon": wanted.budget.epsilon,
-                    "delta": wanted.budget.delta,
+                    "epsilon": task.budget.epsilon,
+                    "delta": task.budget.delta,
                     "teachers": teachers,
                     "lead": lead,
                     "parameters": describe_parameters(parameters),
