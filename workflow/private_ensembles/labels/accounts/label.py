@@ -357,7 +357,8 @@ def _estimate_noise_share(account: LabelAccount, law: Law, task: Task, start: Pa
 def joint_cost(law: Law, task: Task, parameters: Parameters) -> float:
     """Return an upper bound on the epsilon of all labels together, at the task's delta.
 
-    It is at most the task's epsilon if the labels keep the budget: both bounds are proven then.
+    If the labels keep the budget, the task's epsilon is a proven bound as well, and the lesser of
+    both is returned.
     """
     labels = int(parameters.labels)
     fineness = grid_fineness(task.ensemble.classes, labels)

@@ -76,9 +76,14 @@ def attach_profile(task: Task, profile: Mapping | None) -> Task:
 def profile_votes(task: Task, seed: int) -> tuple[NDArray, NDArray]:
     """Draw votes of the task's profile, for its sizes.
 
+    Args:
+        task: A task with a profile.
+        seed: The seed of the votes.
+
     Returns:
         The counts, (queries, classes) int, and the true labels, (queries,) int.
     """
+    assert task.profile is not None
     queries = ranking.sample_size(max(task.wanted.queries, _FEWEST_QUERIES), task.ensemble.classes)
     generator = streams.generator(seed, "planner", "profile")
     size = task.ensemble.teachers, queries
