@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,6 +124,14 @@ class MergedHistograms:
         return pairs, wanted
 
 
+class Block(NamedTuple):
+    """A few rows, the pairs of all of them, and where each row starts among those pairs."""
+
+    rows: slice
+    pairs: slice
+    starts: NDArray[np.int64]
+
+
 def split_into_chunks(
     items: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> list[NDArray[np.int64]]:
@@ -138,23 +147,19 @@ def split_into_chunks(
     return np.split(items, np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK)) + 1)
 
 
-def iterate_blocks(
-    first: NDArray[np.int64], pairs: int, width: int
-) -> Iterator[tuple[slice, slice, NDArray[np.int64]]]:
+def iterate_blocks(first: NDArray[np.int64], pairs: int, width: int) -> Iterator[Block]:
     """Yield a few rows at a time, as many as fit in a core's cache.
 
     Args:
         first: (rows,) where each row starts among the pairs.
         pairs: The number of pairs.
         width: How many numbers a pair takes.
-
-    Yields:
-        A slice of rows, the slice of their pairs, and where rows start among those pairs.
     """
     ends = np.append(first[1:], pairs)
     cuts = np.flatnonzero(np.diff(ends * width // _BLOCK)) + 1
     for low, high in itertools.pairwise([0, *cuts.tolist(), len(first)]):
-        yield slice(low, high), slice(first[low], ends[high - 1]), first[low:high] - first[low]
+        pairs_of_block = slice(first[low], ends[high - 1])
+        yield Block(slice(low, high), pairs_of_block, first[low:high] - first[low])
 
 
 def merge_histograms(counts: ArrayLike) -> MergedHistograms:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import NamedTuple
 
 from private_ensembles.accounting.adaptive_composition.account import Bounds, adaptive_epsilon
 from private_ensembles.accounting.adaptive_composition.dominating_pairs import PessimisticPairs
@@ -24,6 +25,14 @@ from private_ensembles.labels.task import (
     Task,
     Wanted,
 )
+
+
+class TightestAnalysis(NamedTuple):
+    """The mechanism of the tightest analysis of a noise, a task for it, and the noise."""
+
+    mechanism: Mechanism
+    task: Task
+    noise: Parameters
 
 
 def noise_scale(
@@ -136,7 +145,7 @@ def load_tightest_mechanism(
     classes: int,
     reach: int,
     delta: float = 1e-5,
-) -> tuple[Mechanism, Task, Parameters]:
+) -> TightestAnalysis:
     """Return the mechanism of the tightest analysis, its task and its noise at a scale.
 
     Args:
@@ -162,4 +171,4 @@ def load_tightest_mechanism(
         protection=Protection.disjoint(reach=reach),
     )
     charged = load_mechanism(list(by_law[mechanism].values())[-1])
-    return charged, task, charged.law.noise_at_scale(scale, labels)
+    return TightestAnalysis(charged, task, charged.law.noise_at_scale(scale, labels))
