@@ -18,14 +18,14 @@ from studies.intercept import inputs as intercept
 from studies.interactive_students import inputs as interactive_students
 
 asked = configuration.check_or_exit(config["studies"], main.settings)
-# What studies find in this run's settings; one that finds nothing is left out.
+# A study is left out if it finds nothing in this run's settings.
 PENALISED = intercept.teacher_settings(main.settings.dpbag)
 BUDGETS = equal_budget.budget_settings(main.settings.pate, asked.equal_budget)
 INTERACTIVE = interactive_students.task_settings(main.settings, asked.interactive_students)
 AUTHORS_LABELS = authors_labels.find_datasets(main.settings, asked.authors_labels)
 AUTHORS_VOTES = authors_votes.find_vote_files(main.settings, asked.authors_votes)
 ATTACKED = adversaries.attack_settings(main.settings, asked.adversaries)
-# What there is to make and to publish; each study adds its own.
+# Each study adds what it makes and publishes.
 TABLES, FIGURES = [], []
 
 

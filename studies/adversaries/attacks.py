@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -83,6 +84,14 @@ class AttackedMechanism:
         return divergences
 
 
+class ReplacingRecord(NamedTuple):
+    """What takes a record's place: its index in the shard, an image and a label."""
+
+    index: int
+    image: NDArray
+    label: int
+
+
 class Target:
     """One teacher's shard, and its votes on all test images after training on other records."""
 
@@ -109,13 +118,15 @@ class Target:
         self.own_votes = self.retrain(None)
 
     def retrain(
-        self, record: tuple | None, *stream: int | str, queries: slice | list = slice(None)
+        self,
+        record: ReplacingRecord | None,
+        *stream: int | str,
+        queries: slice | list = slice(None),
     ) -> NDArray[np.int64]:
         """Return the teacher's votes after one training.
 
         Args:
-            record: (index in the shard, image, label) of what takes a record's place; None:
-                nothing.
+            record: what takes a record's place; None: nothing.
             *stream: names of other streams of the training's weights, batches and noise; none: the
                 workflow's own.
             queries: which test images it votes on.
@@ -126,8 +137,7 @@ class Target:
         images = self.dataset.train_images[self.shard].copy()
         labels = self.dataset.train_labels[self.shard].copy()
         if record is not None:
-            index, image, label = record
-            images[index], labels[index] = image, label
+            images[record.index], labels[record.index] = record.image, record.label
         records = ShardedRecords(
             images,
             labels,
@@ -156,15 +166,20 @@ class Target:
         return np.eye(self.dataset.n_classes, dtype=np.int64)[votes]
 
 
-def natural_records(target: Target, number: int, source: np.random.Generator) -> list[tuple]:
-    """Return (index, image, label) of real records: the last test images, which no query is."""
+def natural_records(
+    target: Target, number: int, source: np.random.Generator
+) -> list[ReplacingRecord]:
+    """Return real records: the last test images, which no query is."""
     data = target.dataset
     indices = source.choice(len(target.shard), number, replace=False)
-    return list(zip(indices, data.test_images[-number:], data.test_labels[-number:], strict=True))
+    parts = zip(indices, data.test_images[-number:], data.test_labels[-number:], strict=True)
+    return [ReplacingRecord(*part) for part in parts]
 
 
-def poisoned_records(target: Target, number: int) -> tuple[list[tuple], NDArray[np.int64]]:
-    """Return (index, image, label) of mislabelled records, and which queries their images are.
+def poisoned_records(
+    target: Target, number: int
+) -> tuple[list[ReplacingRecord], NDArray[np.int64]]:
+    """Return mislabelled records, and which queries their images are.
 
     The images are the queries on which the other teachers are closest to a tie, and the label is
     one of the two classes in front: the one that the teacher does not vote for.
@@ -176,7 +191,10 @@ def poisoned_records(target: Target, number: int) -> tuple[list[tuple], NDArray[
     front = order[closest, :2]
     labels = np.where(front[:, 0] == target.own_votes[closest], front[:, 1], front[:, 0])
     images = target.dataset.test_images[closest]
-    return list(zip([0] * number, images, labels, strict=True)), closest
+    records = [
+        ReplacingRecord(0, image, label) for image, label in zip(images, labels, strict=True)
+    ]
+    return records, closest
 
 
 def choose_queries(
@@ -374,7 +392,7 @@ class Attacks:
         target, queries = self.target, self.settings["queries"]
         records, places = poisoned_records(target, 1 + self.settings["records"])
         record, query = records[0], int(places[0])
-        label = int(record[2])
+        label = int(record.label)
         path = "adversaries", target.dataset.name, setting.mechanism, "hidden"
         ones = np.eye(2, dtype=np.int64)
         probabilities = setting.outcomes(target.others[query] + ones)[:, label]

@@ -109,8 +109,12 @@ def best_label(
         gap = _SOLVED if count < _FEW else _NEARLY_SOLVED
         if utility > (1 - gap) * bound or program.row_count == rows:
             break
-    units, worst, mixed = repair(program, p)
+    table = repair(program, p)
     certificate = TableCertificate(
-        worst <= delta, worst, mixed, utility_lower_bound(program, units), min(bound, 1.0)
+        table.delta <= delta,
+        table.delta,
+        table.uniform_share,
+        utility_lower_bound(program, table.units),
+        min(bound, 1.0),
     )
-    return BestLabel(epsilon, delta, program.histograms, units, certificate)
+    return BestLabel(epsilon, delta, program.histograms, table.units, certificate)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,20 @@ class TableCertificate:
         return 1 - self.utility / self.upper_bound
 
 
+class RepairedTable(NamedTuple):
+    """A table that is private for certain.
+
+    Attributes:
+        units: (groups,) int, its probabilities in multiples of 1 / UNITS.
+        delta: its `needed_delta`.
+        uniform_share: the share of the uniform label.
+    """
+
+    units: NDArray[np.int64]
+    delta: float
+    uniform_share: float
+
+
 def needed_delta(program: Program, units: NDArray[np.int64]) -> float:
     """Return a bound on the delta at which a table is epsilon-DP over all moves.
 
@@ -75,8 +90,8 @@ def probabilities(histograms: TieGroups, units: NDArray[np.int64]) -> NDArray[np
     return units / (UNITS * histograms.sizes.astype(np.float64))
 
 
-def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
-    """Return private units near p, their `needed_delta`, and the share of the uniform label.
+def repair(program: Program, p: NDArray[np.float64]) -> RepairedTable:
+    """Return a private table near p.
 
     If p needs v > delta, (1 - s) p + s / C needs at most (1 - s) v - s (e^epsilon - 1) / C. The
     uniform label, s = 1, is private for every epsilon.
@@ -94,7 +109,7 @@ def repair(program: Program, p: NDArray[np.float64]) -> tuple[NDArray[np.int64],
         units = round_to_units(program, (1 - share) * p + share / C)
         delta = needed_delta(program, units)
         if delta <= program.delta:
-            return units, delta, share
+            return RepairedTable(units, delta, share)
         step = (1 - share) * uniform_share(program, delta + 8 * C * _ROUNDING)
         # No class may be left without a unit if e^epsilon is beyond UNITS.
         share = min(1.0, max(share + step, _LEAST_SHARE * 2.0**count))

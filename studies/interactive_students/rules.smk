@@ -3,7 +3,7 @@ READ = {task: interactive_students.input_files(main.settings, task) for task in 
 TABLES.append("results/studies/tables/interactive_students.csv")
 
 
-# Of votes, the students see what was released; the second round's mechanism sees them. params.files
+# The students see what was released of the votes; the second round's mechanism sees them. params.files
 # says which files are a task's: task names are no names of inputs.
 rule train_interactive_students:
     message:

@@ -2,7 +2,7 @@
 TABLES.append("results/studies/tables/intercept.csv")
 
 
-# Ten seconds or so for each split of UCI Adult.
+# Each split of UCI Adult takes ten seconds or so.
 rule study_intercept:
     message:
         "Counting labels of teachers whose intercept is penalised"

@@ -77,7 +77,7 @@ class Bagging(TableLaw):
         ones = ones_probability(gap, parameters.rate)
         return np.stack([ones[::-1], ones], axis=1)[counts[:, 1]]
 
-    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, *, secure=False):
         """Count an exponent's rounding as much as its size, at half the noise too; e^-750 is 0."""
         size = min(2 * parameters.rate * parameters.n_shards, 750.0)
         return {"relative_error": 1e-14 * (1 + size), "absolute_error": 1e-300}

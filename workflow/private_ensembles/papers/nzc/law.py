@@ -33,7 +33,7 @@ class Immutable(TableLaw):
             counts, constant=parameters.constant, noise_scale=parameters.gamma
         )[0]
 
-    def numerical_error(self, n_teachers, n_classes, parameters, secure=False):
+    def numerical_error(self, n_teachers, n_classes, parameters, *, secure=False):
         """Return the error of rounding, for two classes."""
         return {"relative_error": mechanism.RELATIVE_ERROR, "absolute_error": 1e-300}
 
