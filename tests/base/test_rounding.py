@@ -149,6 +149,11 @@ ELSEWHERE = {
     "audit.audited_labels:AuditedLabel.epsilon_lower_bound": "audit.divergence:exact_epsilon",
     "audit.audited_labels:AuditedLabel.worst_inputs": "audit.divergence:exact_epsilon",
     "audit.audited_labels:AuditedLabel.curve": "audit.divergence:delta_curve",
+    "labels.accounts.label:joint_cost": "accounting.adaptive_composition.account:adaptive_epsilon",
+    "papers.pate.mathematics.smooth_sensitivity:SensitivityProfile.smooth_lower_bound": (
+        "tests/papers/pate/mathematics/test_smooth_sensitivity.py::"
+        "test_what_is_known_so_far_is_no_more_than_the_smooth_sensitivity"
+    ),
     "labels.parameters:Cost": "accounting.label_composition:total_label_epsilon",
     "labels.noisy_counts:rho_to_epsilon": "labels.noisy_counts:data_independent_epsilon",
     "papers.nzc.mathematics.claims_and_truth:lead_one_epsilon": "audit.divergence:exact_epsilon",

@@ -239,8 +239,8 @@ class Ball:
         |sqrt(a) - sqrt(m)| = |a - m| / (sqrt(a) + sqrt(m)) <= r / sqrt(m).
         """
         middle = np.sqrt(self.middle)
-        known = _positive(self.middle - self.radius) > 0
-        spread = np.where(known, self.radius / _positive(middle), np.inf)
+        is_positive = _positive(self.middle - self.radius) > 0
+        spread = np.where(is_positive, self.radius / _positive(middle), np.inf)
         exact = (self.middle == 0) & (np.asarray(self.radius) == 0)
         return _rounded(middle, np.where(exact, 0.0, spread), UNIT_ROUNDOFF)
 

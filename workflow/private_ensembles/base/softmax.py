@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 BITS = 62
 # This share of the points is left over, to hold what rounding adds to the classes' intervals.
 _LEFT = 2.0**-20
-# In floats, e^(s - largest) times a constant has at most this relative error: it is a difference of
-# at most 800 and NumPy's exponential, which is off by at most 4 units in the last place
+# The float of e^(s - largest) times a constant has at most this relative error: it is a difference
+# of at most 800 and NumPy's exponential, which is off by at most 4 units in the last place
 # (docs/rounding.md).
 _ERROR = 2.0**-40
 # A point is refined by so many bits at a time.
@@ -238,14 +238,14 @@ def _is_below(
     factor: Fraction, exponent: Fraction, inside: int, bits: Callable[[int], int]
 ) -> bool:
     """Return whether a point, uniform in [inside, inside + 1), is below factor e^exponent."""
-    known = BITS
+    drawn_bits = BITS
     while True:
-        below, above = bracket_exponential(factor, exponent, known - BITS)
+        below, above = bracket_exponential(factor, exponent, drawn_bits - BITS)
         if inside + 1 <= below:
             return True
         if inside >= above:
             return False
-        inside, known = inside << _MORE | bits(_MORE), known + _MORE
+        inside, drawn_bits = inside << _MORE | bits(_MORE), drawn_bits + _MORE
 
 
 def bracket_exponential(factor: Fraction, exponent: Fraction, extra_bits: int) -> tuple[int, int]:

@@ -600,9 +600,9 @@ def rows_and_pairs(law):
     """
     need(type(law) is dict, "a law is an object")
     name = parse_text(law.get("name"))
-    known = {"response": dominating_response, "coins": coins, "bounded_range": bounded_range}
-    require_decidable(name in known, f"no law {name!r} is known here")
-    rows, pairs, about = known[name](law)
+    laws = {"response": dominating_response, "coins": coins, "bounded_range": bounded_range}
+    require_decidable(name in laws, f"no law {name!r} is known here")
+    rows, pairs, about = laws[name](law)
     rows = [[(floor(low * GUARD), ceil(high * GUARD)) for low, high in row] for row in rows]
     for row in rows:
         least, most = (sum(bounds) for bounds in zip(*row, strict=True))
@@ -1241,10 +1241,8 @@ class Maximum:
         self.distance, drawn = Fraction(0), "continuous noise"
         need(lattice in ("none", "fine"), "lattice is none or fine")
         if lattice == "fine":
-            self.distance, drawn = (
-                fine_lattice_total_variation(self.sigma, C),
-                "noise on a fine lattice",
-            )
+            self.distance = fine_lattice_total_variation(self.sigma, C)
+            drawn = "noise on a fine lattice"
         self.about = f"{K} teachers, {C} classes, largest count with Gaussian noise, scale "
         self.about += f"{write_approximately(self.sigma)}, {drawn}"
         size = (self.middles + 2 * self.leads * self.stride) * 8 * self.panels
@@ -1315,17 +1313,15 @@ class Maximum:
             row = []
             for j in range(self.middles):
                 n = self.start(j)
-                x, y = (
-                    self.look_up_density_and_cdf(n - shift, -1),
-                    self.look_up_density_and_cdf(n + shift, 1),
-                )
+                x = self.look_up_density_and_cdf(n - shift, -1)
+                y = self.look_up_density_and_cdf(n + shift, 1)
                 neither = x[2] * y[2] >> BITS, shift_up(x[3] * y[3], BITS)
                 b = max(0, ONE - a[j][1] - neither[1]), min(ONE, ONE - a[j][0] - neither[0])
                 row.append((a[j], b, neither))
             rows.append(row)
         return rows
 
-    def curvature_bounds(self, move):
+    def curvature_bounds(self, *, move):
         """Return, for each cell, how far probabilities may be above their chords in it.
 
         For a, b and another it is this height, and by how much it may change as the vote moves.
@@ -1422,11 +1418,8 @@ class Maximum:
             groups_of(row, self.middles) for row in parse_list(groups, accept_anything, leads)
         ]
         steps.take(leads * self.middles * (100 + 6 * size))
-        laws, fixed, moved = (
-            self.outcomes(),
-            self.curvature_bounds(False),
-            self.curvature_bounds(True),
-        )
+        laws = self.outcomes()
+        fixed, moved = self.curvature_bounds(move=False), self.curvature_bounds(move=True)
         growth = [exp(k * step) for k in places]
         growth = [(floor(ONE * low), ceil(ONE * high)) for low, high in growth]
         right, left = {}, {}
@@ -1492,7 +1485,7 @@ def square_less_one(low, high):
     return max(abs((near * near >> BITS) - ONE), abs((far * far >> BITS) - ONE)) + 2
 
 
-def max_over_adjacent_cells(cells, between):
+def max_over_adjacent_cells(cells, *, between):
     """Return, at each corner of cells, the largest of the cells that meet there.
 
     Args:
@@ -1663,8 +1656,8 @@ def check_utility(record, upper, proven):
     kind, low, high = parse_fields(proven["prior"], PRIOR)
     name = re.fullmatch(r"([a-z-]+):([-+.\de]+),([-+.\de]+)", record["prior"], re.ASCII)
     need(name, "prior must be kind:low,high")
-    said = [name[1], Fraction(float(name[2])), Fraction(float(name[3]))]
-    need(said == [kind, low, high], "prior is not that of the file")
+    prior = [name[1], Fraction(float(name[2])), Fraction(float(name[3]))]
+    need(prior == [kind, low, high], "prior is not that of the file")
     K = proven["K"]
     exact = sum(c * x for c, x in zip(objective(K, proven["prior"]), upper, strict=True))
     valid = abs(real(record["utility"]) - exact) <= Fraction(K + 3, 2**50)
@@ -1705,12 +1698,12 @@ def check_certificate_numbers(stated, gamma, rising, privacy):
         f += sign * gamma[l] * (P[l] - C * Q[l])
     need(abs(f / ONE - attained) <= floating, "attained_cost is not worst_assignment's")
     if rising:
-        known = ("three_corners",)
+        methods = ("three_corners",)
     elif Delta > 0:
-        known = ("monotone_envelope", "eight_corners", "series")
+        methods = ("monotone_envelope", "eight_corners", "series")
     else:
-        known = ("monotone_envelope", "four_corners")
-    need(method in known, f"method must be one of {', '.join(known)}")
+        methods = ("monotone_envelope", "four_corners")
+    need(method in methods, f"method must be one of {', '.join(methods)}")
 
 
 # ---- The file of a release: what was released is what its certificate speaks of ------------------
@@ -2046,8 +2039,8 @@ def rows_of_labels(content, classes):
         header, *rows = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True)
     except (UnicodeDecodeError, csv.Error, ValueError):
         raise ValueError("labels.csv: is no table of labels") from None
-    known = [name for name in COLUMNS if name in header]
-    valid = header == known and "query" in known and "label" in known
+    columns = [name for name in COLUMNS if name in header]
+    valid = header == columns and "query" in columns and "label" in columns
     need(valid, f"labels.csv: must have the columns {', '.join(COLUMNS)}, or some of them")
     queries, names = set(), {}
     for line, cells in enumerate(rows, start=2):
@@ -2132,8 +2125,11 @@ def check_teachers(body, law, plan):
     else:
         members = body.get("labels", 1)
         need(members == plan.members, "the certificate is of another number of teachers")
-        few = plan.noise["kind"] == "NoisyMajority" and members < plan.K
-        need(not few or (plan.name == "darrm_sub" and plan.labels == 1), "gamma is of all teachers")
+        only_some = plan.noise["kind"] == "NoisyMajority" and members < plan.K
+        need(
+            not only_some or (plan.name == "darrm_sub" and plan.labels == 1),
+            "gamma is of all teachers",
+        )
         cost = number(law["epsilon"]), number(law["delta"])
     epsilon, Delta = plan.teacher_cost()
     need(cost[0] >= epsilon and cost[1] >= Delta, "the certificate is of teachers that cost less")
