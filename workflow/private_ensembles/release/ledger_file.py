@@ -1,15 +1,15 @@
 """A ledger on disk: plans, what was charged for each batch, labels, and a chain of hashes.
 
-One SQLite file. Of a session it has one plan, which may be extended, and many batches; of releases
-it has a plan for each, and one batch of it. A batch is charged in a transaction of its own, before
-anything is drawn; its labels come in a second one. A process that ends in between leaves labels
-that are charged and lost, and a batch that somebody else has charged is never drawn for. The file
-holds plans, sizes, times, what queries are called, costs and labels: of the votes only what the
-mechanism released.
+It is one SQLite file. The ledger of a session has one plan, which may be extended, and many
+batches. A ledger of releases has a plan and one batch for each release. A batch is charged in a
+transaction of its own, before anything is drawn; its labels come in a second one. A process that
+ends in between leaves labels that are charged and lost, and a batch that somebody else has charged
+is never drawn for. The file holds plans, sizes, times, what queries are called, costs and labels,
+and nothing of the votes but what the mechanism released.
 
 Each entry is hashed together with the hash before it, so that the last hash, the *head*, stands for
 the whole history. Whoever keeps heads elsewhere notices a file that was cut, changed or put back
-from an older copy. By what a release is known if it is asked for again, a salted hash of the votes,
+from an older copy. A release that is asked for again is known by a salted hash of the votes, which
 is not in the chain, nor in anything that leaves the file.
 """
 
@@ -26,20 +26,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from private_ensembles.base import files as io
+from private_ensembles.base import files
 
 if TYPE_CHECKING:
     from private_ensembles.accounting.adaptive_composition.account import Bounds
 
-# Of the file's format: a program that finds a larger one is older than the file.
+# This is the version of the file's format; a program that meets a larger one is too old.
 VERSION = 4
-# What a ledger is of, and "PEns" or "PEnr", which tells it from any other SQLite file.
+# A ledger is of one of two kinds. "PEns" or "PEnr" tells it from any other SQLite file.
 SESSION, RELEASES = "session", "releases"
 _IDENTITIES = {SESSION: 0x50456E73, RELEASES: 0x50456E72}
 _WORDS = {SESSION: "session file", RELEASES: "ledger of releases"}
-# Seconds that a process waits while another one writes.
+# A process waits so many seconds while another one writes.
 _PATIENCE = 60.0
 _SCHEMA = """
 CREATE TABLE plans (after INTEGER NOT NULL, time INTEGER NOT NULL, plan TEXT NOT NULL);
@@ -69,13 +69,19 @@ CREATE TABLE state (
 class Batch(NamedTuple):
     """One batch of queries.
 
-    number: from 1, in the order of charges. key: by which it is asked for again. attempt: from 1; a
-    later one was charged because the labels of those before were lost. time: of the charge, in
-    whole seconds since 1970. most: what it was charged at first, all labels that it might release.
-    epsilon: what all labels of its plan cost together up to this batch, at most, at the plan's
-    delta: of a session those of the batches before, too. least: what no account of them can be
-    below. ids: what the queries are called; None if they have no names. labels: of each query, -1
-    where there is none; None if they are not known yet, or were lost.
+    Attributes:
+        number: From 1, in the order of charges.
+        key: The name by which it is asked for again.
+        attempt: From 1; a later one was charged because earlier labels were lost.
+        time: The time of the charge, in whole seconds since 1970.
+        queries: How many there are.
+        most: How many labels it was charged for at first, all that it might release.
+        epsilon: What all labels of its plan cost together up to this batch, at most, at the plan's
+            delta; in a session this includes the batches before.
+        least: What no account of these labels can be below.
+        ids: What the queries are called; None if they have no names.
+        labels: The label of each query, -1 for none; None if labels are not known yet, or were
+            lost.
     """
 
     number: int
@@ -97,8 +103,8 @@ class Batch(NamedTuple):
     @property
     def answers(self) -> int:
         """Return how many labels it has released, or may have: all until they are known."""
-        known = self.labels
-        return self.most if known is None else sum(label >= 0 for label in known)
+        labels = self.labels
+        return self.most if labels is None else sum(label >= 0 for label in labels)
 
     @property
     def labels_to_show(self) -> list[int]:
@@ -107,10 +113,7 @@ class Batch(NamedTuple):
 
 
 class State(NamedTuple):
-    """What was charged so far.
-
-    batches, queries, labels: how many. head: the last hash, in hex.
-    """
+    """How many batches, queries and labels were charged so far, and the last hash, in hex."""
 
     batches: int
     queries: int
@@ -121,9 +124,15 @@ class State(NamedTuple):
 class LedgerFile:
     """The file of one ledger; made by `create` or opened by `open`.
 
-    Every method that changes it is one transaction, which the disk has when it returns. kind: what
-    it is of, `SESSION` or `RELEASES`. Raises ValueError for a file that is no ledger, and OSError
-    if the file cannot be read or written.
+    Every method that changes it is one transaction, which the disk has when it returns.
+
+    Attributes:
+        path: Where the file is.
+        kind: `SESSION` or `RELEASES`.
+
+    Raises:
+        ValueError: If the file is no ledger.
+        OSError: If it cannot be read or written.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, kind: str = SESSION):
@@ -132,32 +141,40 @@ class LedgerFile:
 
     @classmethod
     def create(cls, path: str | Path, plan: str, kind: str = SESSION) -> LedgerFile:
-        """Make the file of a new ledger; ValueError if something is there.
+        """Make the file of a new ledger, which appears whole, with its first plan, or not at all.
 
-        It appears whole, with its first plan, or not at all. The caller holds the ledger's lock.
-        plan: of a session; of releases, what holds for all of them (`record.Record`).
+        The caller holds the ledger's lock.
+
+        Args:
+            path: Where it is to be.
+            plan: The plan of a session; or what holds for all releases
+                (`record.Record.opening_entry`).
+            kind: `SESSION` or `RELEASES`.
+
+        Raises:
+            ValueError: If something is there.
         """
         path = check_new(path, kind)
-        files = files_of(path)
-        unfinished = files["ledger_unfinished"]
-        leftovers = [unfinished, files["ledger_unfinished_journal"]]
+        paths = files_of(path)
+        unfinished = paths["ledger_unfinished"]
+        leftovers = [unfinished, paths["ledger_unfinished_journal"]]
         file = None
         try:
-            for left in leftovers:  # by a process that was killed
-                left.unlink(missing_ok=True)
+            for leftover in leftovers:  # a process that was killed has left them
+                leftover.unlink(missing_ok=True)
             with _translate_sqlite_errors(path):
                 descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
                 os.close(descriptor)
                 file = cls(path, _connect(unfinished, write=True), kind)
                 file._begin(plan)
                 file.close()
-                # A link fails where something has come to be meanwhile; a rename would replace it.
+                # A link fails if something has come to be there; a rename would replace it.
                 os.link(unfinished, path)
         finally:
             if file is not None:
                 file.close()
-            for left in leftovers:
-                left.unlink(missing_ok=True)
+            for leftover in leftovers:
+                leftover.unlink(missing_ok=True)
         sync_to_disk(path.parent)
         return cls.open(path, kind)
 
@@ -165,32 +182,41 @@ class LedgerFile:
     def open(
         cls, path: str | Path, kind: str | None = SESSION, *, write: bool = True
     ) -> LedgerFile:
-        """Open the file of a ledger, wherever links lead. write: whether it is to be changed.
+        """Open the file of a ledger, wherever links lead.
 
-        Who only looks at a file that may be changed still takes back what a killed process left
-        half done. kind: what it must be of; None: anything.
+        Whoever only looks at a file that may be changed still takes back what a killed process left
+        half done.
+
+        Args:
+            path: Where it is.
+            kind: What it must be, `SESSION` or `RELEASES`; None: either.
+            write: Whether it is to be changed.
+
+        Raises:
+            ValueError: If it is no such ledger, or another version of this program made it.
+            OSError: If it cannot be read, or written.
         """
         path = Path(path).resolve()
-        what = _WORDS[kind or SESSION]
+        expected = _WORDS[kind or SESSION]
         if not path.is_file():
             how = "release" if kind == RELEASES else "session create"
-            raise ValueError(f"{path}: is not a {what}: make one with {how}")
+            raise ValueError(f"{path}: is not a {expected}: make one with {how}")
         with _translate_sqlite_errors(path):
-            connection = _connect(path, write or os.access(path, os.W_OK))
+            connection = _connect(path, write=write or os.access(path, os.W_OK))
             identity = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-        is_of = next((of for of in _WORDS if _IDENTITIES[of] == identity), None)
-        if is_of is None or kind not in (None, is_of):
+        actual = next((name for name in _WORDS if _IDENTITIES[name] == identity), None)
+        if actual is None or kind not in (None, actual):
             connection.close()
-            but = "" if is_of is None else f", but a {_WORDS[is_of]}"
-            raise ValueError(f"{path}: is not a {what}{but}")
+            but = "" if actual is None else f", but a {_WORDS[actual]}"
+            raise ValueError(f"{path}: is not a {expected}{but}")
         if version != VERSION:
             connection.close()
             raise ValueError(
                 f"{path}: has format {version}: must be {VERSION}; another version of this program "
                 "made it"
             )
-        return cls(path, connection, is_of)
+        return cls(path, connection, actual)
 
     def close(self) -> None:
         """Close the file; what was charged stays charged."""
@@ -200,6 +226,12 @@ class LedgerFile:
         """Return the first row that a query finds, None if it finds none."""
         with _translate_sqlite_errors(self.path):
             return self._connection.execute(query, values).fetchone()
+
+    def _fetch_aggregate(self, query: str, *values: object) -> Any:
+        """Return the value of an aggregate function, whose query always finds a row."""
+        row = self._fetch_first(query, *values)
+        assert row is not None
+        return row[0]
 
     def plan(self) -> str:
         """Return the plan in force, with all that was stated: the first, or the last extension."""
@@ -224,24 +256,27 @@ class LedgerFile:
     def find(self, key: str) -> Batch | None:
         """Return the last batch of this key, None if there is none."""
         query = "SELECT * FROM batches WHERE key = ? ORDER BY attempt DESC LIMIT 1"
-        return _batch(self._fetch_first(query, key))
+        row = self._fetch_first(query, key)
+        return None if row is None else _batch(row)
 
     def find_request(self, digest_of: Callable[[str], str]) -> int | None:
         """Return the number of the last batch that was charged for a request, None if none was.
 
-        digest_of: returns the hash of the request with a salt, as `charge` was given it.
+        Args:
+            digest_of: Returns the hash of the request with a salt, as `charge` was given it.
         """
         digest = digest_of(self.salt())
-        return self._fetch_first("SELECT MAX(number) FROM requests WHERE digest = ?", digest)[0]
+        return self._fetch_aggregate("SELECT MAX(number) FROM requests WHERE digest = ?", digest)
 
     def salt(self) -> str:
-        """Return what makes hashes of requests none that could be met elsewhere."""
+        """Return the salt of the hashes of requests, so that none is met elsewhere."""
         row = self._fetch_first("SELECT salt FROM requests LIMIT 1")
         return secrets.token_hex(16) if row is None else row[0]
 
     def last_batch(self) -> Batch | None:
         """Return the batch that was charged last, None if there is none."""
-        return _batch(self._fetch_first("SELECT * FROM batches ORDER BY number DESC LIMIT 1"))
+        row = self._fetch_first("SELECT * FROM batches ORDER BY number DESC LIMIT 1")
+        return None if row is None else _batch(row)
 
     def batches(self) -> Iterator[Batch]:
         """Yield all batches in the order of their charges."""
@@ -254,8 +289,13 @@ class LedgerFile:
     ) -> Batch:
         """Charge a batch, draw its labels and store them: the only way to labels.
 
-        draw: returns the label of each query, -1 where there is none; called once, after the disk
-        has the charge. All else: as `charge` takes it, which says what is raised.
+        Args:
+            draw: Returns the label of each query, -1 for none; called once, after the disk has the
+                charge.
+            key: As `charge` takes it.
+            queries: How many queries there are.
+            labels: The most that may be released.
+            **charge: As `charge` takes them; it raises the same.
         """
         batch = self.charge(key, queries, labels, **charge)
         return self.store_labels(batch, draw())
@@ -274,12 +314,19 @@ class LedgerFile:
     ) -> Batch:
         """Charge a batch before it is drawn; the caller holds the ledger's lock.
 
-        key: None for one made of the batch's number, such as #12. labels: the most that it may
-        release. before: the state in which the caller has found room for it. cost: of all labels
-        after it. ids: what its queries are called. plan: one that comes into force with it.
-        request: `salt`, and the hash by which it is asked for again (`asked`). Raises ValueError if
-        `before` is no longer the state: somebody has changed the file without the lock, for
-        instance by another name of it.
+        Args:
+            key: The batch's name; None for one made of its number, such as #12.
+            queries: How many queries it has.
+            labels: The most that it may release.
+            before: The state in which the caller has found room for it.
+            cost: The cost of all labels after it.
+            ids: What its queries are called.
+            plan: A plan that comes into force with it.
+            request: `salt`, and the hash by which the request is found again (`find_request`).
+
+        Raises:
+            ValueError: If `before` is no longer the state, because somebody has changed the file
+                without the lock, for instance by another name of it.
         """
         with self._write_transaction():
             state = self.state()
@@ -290,13 +337,13 @@ class LedgerFile:
             number = state.batches + 1
             key = f"#{number}" if key is None else key
             query = "SELECT COALESCE(MAX(attempt), 0) FROM batches WHERE key = ?"
-            tried = self._fetch_first(query, key)[0]
-            called = None if ids is None else list(ids)
-            sizes = (number, key, tried + 1, int(time.time()), queries, labels)
-            batch = Batch(*sizes, float(cost.upper), float(cost.lower), called, None)
+            attempts = self._fetch_aggregate(query, key)
+            names = None if ids is None else list(ids)
+            sizes = (number, key, attempts + 1, int(time.time()), queries, labels)
+            batch = Batch(*sizes, float(cost.upper), float(cost.lower), names, None)
             self._connection.execute(
                 "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
-                (*batch[:-2], None if called is None else json.dumps(called)),
+                (*batch[:-2], None if names is None else json.dumps(names)),
             )
             if request is not None:
                 self._connection.execute(
@@ -325,7 +372,7 @@ class LedgerFile:
             labels_now = state.labels - batch.answers + settled.answers
             head = _extend_chain(state.head, _labels_entry(settled))
             self._set(state._replace(labels=labels_now, head=head))
-        with contextlib.suppress(OSError):  # of somebody else, who lets others write
+        with contextlib.suppress(OSError):  # the file may be somebody else's, who lets us write
             os.utime(self.path, (batch.time, batch.time))
         return settled
 
@@ -341,11 +388,14 @@ class LedgerFile:
         return state._replace(head=_extend_chain(state.head, _plan_entry(*entry)))
 
     def verify(self, head: str | None = None) -> State:
-        """Work the whole chain out anew, and return the state that it leads to.
+        """Compute the whole chain anew, and return the state that it leads to.
 
-        head: one that was noted earlier; it must be on the chain. Raises ValueError if the file
-        does not agree with itself, or lacks that head: then it was put back from an older copy, or
-        is of another ledger.
+        Args:
+            head: A hash that was noted earlier; it must be on the chain.
+
+        Raises:
+            ValueError: If the file does not agree with itself, or lacks that head: then it was put
+                back from an older copy, or is another ledger.
         """
         with self.read_transaction():
             return self._verify(head)
@@ -462,7 +512,7 @@ def sync_to_disk(path: str | Path) -> None:
         os.close(descriptor)
 
 
-def _connect(path: Path, write: bool) -> sqlite3.Connection:
+def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
     mode = "rw" if write else "ro"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
@@ -470,20 +520,20 @@ def _connect(path: Path, write: bool) -> sqlite3.Connection:
         timeout=_PATIENCE,
         isolation_level=None,  # transactions begin and end where this file says so
     )
-    # Also the folder is synced: a charge must not come undone when the power fails.
+    # The folder is synced, too, because a charge must not come undone if the power fails.
     connection.execute("PRAGMA synchronous = EXTRA")
     return connection
 
 
 @contextlib.contextmanager
 def _translate_sqlite_errors(path: Path) -> Iterator[None]:
-    """Say what SQLite could not do in one line that names the file."""
+    """Turn errors of SQLite into ValueError or OSError, in one line that names the file."""
     try:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0)
         if code in _LOCKS:
-            raise OSError(errno.ENOLCK, f"cannot be locked: {io.NO_LOCKS}", str(path)) from None
+            raise OSError(errno.ENOLCK, f"cannot be locked: {files.NO_LOCKS}", str(path)) from None
         code &= 0xFF
         if code in _SYSTEM:
             number = _SYSTEM[code]
@@ -494,7 +544,7 @@ def _translate_sqlite_errors(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: is damaged, or no ledger: {error}") from None
 
 
-# What SQLite reports where a file cannot be locked.
+# SQLite reports one of these if a file cannot be locked.
 _LOCKS = {
     sqlite3.SQLITE_IOERR_LOCK,
     sqlite3.SQLITE_IOERR_RDLOCK,
@@ -502,7 +552,7 @@ _LOCKS = {
     sqlite3.SQLITE_IOERR_UNLOCK,
     sqlite3.SQLITE_PROTOCOL,
 }
-# What SQLite reports of the disk, as the system's own errors.
+# SQLite reports these of the disk; the value is the system's own error.
 _SYSTEM = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_READONLY: errno.EROFS,
@@ -512,12 +562,10 @@ _SYSTEM = {
 }
 
 
-def _batch(row: tuple | None) -> Batch | None:
-    if row is None:
-        return None
+def _batch(row: Sequence[Any]) -> Batch:
     *sizes, names, text = row
     labels = None if text is None else [int(label) for label in text.split(",")]
-    return Batch(*sizes, None if names is None else json.loads(names), labels)
+    return Batch._make([*sizes, None if names is None else json.loads(names), labels])
 
 
 def _labels_text(labels: list[int]) -> str:
@@ -530,8 +578,8 @@ def _extend_chain(head: str, entry: dict) -> str:
     return hashlib.sha256(f"{head}\n{text}".encode()).hexdigest()
 
 
-def _plan_entry(after: int, when: int, plan: str) -> dict:
-    return {"after": after, "time": when, "plan": plan}
+def _plan_entry(after: int, timestamp: int, plan: str) -> dict:
+    return {"after": after, "time": timestamp, "plan": plan}
 
 
 def _charge_entry(batch: Batch) -> dict:
@@ -541,5 +589,6 @@ def _charge_entry(batch: Batch) -> dict:
 
 
 def _labels_entry(batch: Batch) -> dict:
-    labels = hashlib.sha256(_labels_text(batch.labels).encode()).hexdigest()
-    return {"batch": batch.number, "answers": batch.answers, "labels_sha256": labels}
+    assert batch.labels is not None  # an entry is made once they are known
+    digest = hashlib.sha256(_labels_text(batch.labels).encode()).hexdigest()
+    return {"batch": batch.number, "answers": batch.answers, "labels_sha256": digest}

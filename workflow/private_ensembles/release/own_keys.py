@@ -39,15 +39,19 @@ SECTION_PATHS = {
 
 
 def request_of(config: Mapping) -> dict:
-    """Return what is asked for of own votes by the keys of `PLACES`, as `releasing.Request` has it.
+    """Return what is asked for of own votes, as `transaction.Request.config` has it.
 
-    config: checked, with every key. Its noise, seed and section `planner` are part of it, the last
-    with what is stated of the ensemble and its data.
+    Args:
+        config: A checked configuration with every key.
+
+    Returns:
+        The values by the keys of `SECTION_PATHS`, and noise, seed and the section `planner`, which
+        also has what is stated of the ensemble and its data.
     """
-    asked: dict[str, object] = {}
-    for key, place in SECTION_PATHS.items():
-        section, _, name = place.rpartition(".")
-        asked[key] = (config["own"][section] if section else config["own"])[name]
-    stated = {key: asked[key] for key in ("adjacency", "teacher_epsilon", "teacher_Delta")}
-    asked |= {"noise": config["noise"], "seed": config["seed"]}
-    return asked | {"planner": config["planner"] | stated}
+    request: dict[str, object] = {}
+    for key, path in SECTION_PATHS.items():
+        section, _, name = path.rpartition(".")
+        request[key] = (config["own"][section] if section else config["own"])[name]
+    stated = {key: request[key] for key in ("adjacency", "teacher_epsilon", "teacher_Delta")}
+    request |= {"noise": config["noise"], "seed": config["seed"]}
+    return request | {"planner": config["planner"] | stated}

@@ -4,7 +4,8 @@ The plan is made on the stated profile, for the ensemble's size alone, so it cos
 computed from the votes without noise (`private_table`) is not for release. Numbers of queries,
 teachers and classes are public: a neighbour has the same.
 
-The workflow, the command and the API all go from the plan (`planned`) to the labels (`serve`) here.
+The workflow, the command and the API all go from the plan (`choose_mechanism`) to the labels
+(`charge_and_release`) here.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.base import streams as randomness
+from private_ensembles.base import streams
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.base.progress import Meter
-from private_ensembles.labels import release_gate as door
+from private_ensembles.labels import release_gate
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.planner import plan_scaling, planning, ranking
 from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
@@ -37,15 +38,19 @@ from private_ensembles.release.expectation import Expectation
 from private_ensembles.release.pool import Pool
 from private_ensembles.release.release_plan import ReleasePlan
 
-if TYPE_CHECKING:  # a plan needs none
+if TYPE_CHECKING:  # a plan needs no pandas, whose import takes time
     import pandas as pd
 
 
 @dataclass(frozen=True)
 class MechanismChoice:
-    """What to do with an ensemble: the task, the plans ranked on the profile, the one chosen.
+    """What to do with an ensemble.
 
-    expectation: what the labels are worth on the profile.
+    Attributes:
+        task: What is wanted.
+        plans: A plan for each mechanism, ranked on the profile, best first.
+        chosen: The best one.
+        expectation: What its labels are worth on the profile.
     """
 
     task: Task
@@ -55,7 +60,7 @@ class MechanismChoice:
 
     @property
     def applicable_plans(self) -> list[ranking.Plan]:
-        """The plans of the mechanisms that apply, best first."""
+        """Return the plans of the mechanisms that apply, best first."""
         return [plan for plan in self.plans if plan.refusal is None]
 
 
@@ -70,9 +75,18 @@ def plan_for(
 ) -> MechanismChoice:
     """Plan the release of labels for votes of this size; nothing else about them is used.
 
-    settings: the section ``planner``, in which `protection` takes the place of the privacy model
-    and the adjacency. budget: epsilon, delta, labels_wanted (None: every query), noise. meter,
-    expect: as in `planned`. Raises ValueError for values out of range, or if no mechanism applies.
+    Args:
+        votes: Only their numbers of queries, teachers and classes count.
+        settings: The section ``planner``.
+        budget: Keys epsilon, delta, labels_wanted (None: every query), noise.
+        protection: Whom the guarantee protects; it takes the place of the settings' privacy model
+            and adjacency.
+        seed: The seed of the profile's votes.
+        meter: As in `choose_mechanism`.
+        announce_seconds: As in `choose_mechanism`.
+
+    Raises:
+        ValueError: If a value is out of range, or if no mechanism applies.
     """
     wanted = votes.n_queries if budget["labels_wanted"] is None else budget["labels_wanted"]
     if not 1 <= wanted <= votes.n_queries:
@@ -100,11 +114,18 @@ def choose_mechanism(
     meter: Meter | None = None,
     announce_seconds: Callable[[float], None] | None = None,
 ) -> MechanismChoice:
-    """Rank the mechanisms on the task's profile, drawn from the seed, and choose the best.
+    """Rank the mechanisms on the task's profile, and choose the best.
 
-    names: of mechanisms; None: all that are offered. meter:
-    counts mechanisms. expect: told, before the work starts, about how many seconds it takes to plan
-    and to draw. Raises ValueError if no mechanism applies.
+    Args:
+        task: What is wanted, with its profile.
+        names: Names of mechanisms; None: all that are offered.
+        seed: The seed of the profile's votes.
+        meter: Counts mechanisms.
+        announce_seconds: Called, before the work starts, with about how many seconds it takes to
+            plan and to draw.
+
+    Raises:
+        ValueError: If no mechanism applies.
     """
     if task.protection.shards == "shared" and task.ensemble.private is None:
         raise ValueError(
@@ -125,33 +146,39 @@ def choose_mechanism(
 
 
 def public_rows(choice: MechanismChoice) -> list[dict]:
-    """Every mechanism at the budget, best first: as `planning.plan_rows`, and `chosen`."""
+    """Return a row for every mechanism, best first: as `planning.plan_rows`, and `chosen`."""
     rows = planning.plan_rows(choice.task, choice.plans)
     return [row | {"chosen": row["mechanism"] == choice.chosen.mechanism} for row in rows]
 
 
 def chosen_row(choice: MechanismChoice) -> dict:
-    """The row of `public_rows` that is released."""
+    """Return the row of `public_rows` that is released."""
     return next(row for row in public_rows(choice) if row["chosen"])
 
 
 def plan_of(choice: MechanismChoice) -> ReleasePlan:
-    """The plan of a release, as a ledger and what is handed over state it."""
+    """Return the plan of a release, as a ledger and what is handed over state it."""
     return release_plan.make_plan(choice.task, choice.chosen, None)
 
 
 def public_table(choice: MechanismChoice) -> pd.DataFrame:
-    """The rows of `public_rows` as a table."""
+    """Return the rows of `public_rows` as a table."""
     import pandas as pd
 
     return pd.DataFrame(public_rows(choice))
 
 
 def curves_table(choice: MechanismChoice, seed: int) -> pd.DataFrame:
-    """Say what the chosen mechanism and the next best give for fewer labels and other budgets.
+    """Return what the chosen mechanism and the next best give for fewer labels and other budgets.
 
-    Rows and columns as `scaled.vary_labels_and_budget`, and `chosen`. Like the plan it rests on the profile
-    alone. seed: that of the plan.
+    Like the plan, it rests on the profile alone.
+
+    Args:
+        choice: What `choose_mechanism` returned.
+        seed: The seed that it was given.
+
+    Returns:
+        Rows and columns as `plan_scaling.vary_labels_and_budget` has them, and `chosen`.
     """
     import pandas as pd
 
@@ -162,7 +189,7 @@ def curves_table(choice: MechanismChoice, seed: int) -> pd.DataFrame:
 
 
 def public_facts(choice: MechanismChoice) -> dict[str, object]:
-    """What was asked of the ensemble: nothing in it depends on votes."""
+    """Return what was asked of the ensemble: nothing in it depends on votes."""
     task = choice.task
     stated: dict[str, object] = {"absent": True} if task.ensemble.absent else {}
     if task.wanted.most_ones is not None:
@@ -194,66 +221,94 @@ def charge_and_release(
 ) -> transaction.Labels:
     """Charge the labels of a plan, draw them, and return what may be shown: the only way to them.
 
-    The workflow, the command and the API do it here, after `expectation.announce_and_check`. asked: the votes,
-    and how labels are written. seed: of a rehearsal's noise; secure noise has none. request, place:
-    what is asked for and the place whose ledger it is charged on, as in `releasing.release_once`, which
-    says what else is raised; None for who keeps no ledger, who pays for each call anew. tell: makes
-    of labels what will be said of them. anyway: release labels of too little use, too; else they
-    raise ValueError, before anything is drawn, charged or written.
+    The workflow, the command and the API do it here, after `expectation.announce_and_check`.
+
+    Args:
+        choice: What `choose_mechanism` returned.
+        query_pool: The votes, and how labels are written.
+        seed: The seed of a rehearsal's noise; secure noise has none.
+        request: What is asked for; None if no ledger is kept, so that each call is paid anew.
+        output_folder: The folder on whose ledger labels are charged; None if no ledger is kept.
+        summarize: Returns what will be said of labels.
+        anyway: Release labels of too little use, too.
+
+    Raises:
+        ValueError: If labels are of too little use, unless `anyway`, before anything is drawn,
+            charged or written; and as `transaction.release_once` does.
+        OSError: As `transaction.release_once` does.
     """
     if choice.task.secure and not anyway:
         choice.expectation.require_useful(allow="anyway=True")
-    planned = plan_of(choice), choice.chosen.epsilon
+    plan_and_epsilon = plan_of(choice), choice.chosen.epsilon
 
     def draw(votes: Votes) -> NDArray[np.int64]:
         return draw_labels(choice, votes, seed)
 
-    return transaction.release_once(request, output_folder, planned, query_pool, draw, summarize)
+    return transaction.release_once(
+        request, output_folder, plan_and_epsilon, query_pool, draw, summarize
+    )
 
 
 def draw_labels(choice: MechanismChoice, votes: Votes, seed: int | None) -> NDArray[np.int64]:
-    """Release the labels, (queries,), -1 if there is none; with secure noise if the task says so.
+    """Draw the labels of votes, with secure noise if the task says so.
 
-    Raises ValueError for a mechanism that does not apply to the task (`Mechanism.refusal`).
+    Args:
+        choice: What `choose_mechanism` returned.
+        votes: The votes on all queries.
+        seed: The seed of a rehearsal's noise; secure noise has none.
+
+    Returns:
+        int64 (queries,), -1 for a query without a label.
+
+    Raises:
+        ValueError: If the mechanism does not apply to the task (`Mechanism.refusal`).
     """
     task, chosen = choice.task, choice.chosen
     mechanism = load_mechanism(chosen.mechanism)
     if refusal := mechanism.refusal(task):
         raise ValueError(f"mechanism = {chosen.mechanism!r}: {refusal}")
-    if task.secure:
-        noise = SecureNoise()
-    else:
-        noise = SeededNoise(randomness.generator(seed, "own votes", "release"))
-    return door.release_from_votes(mechanism, votes, chosen.parameters, noise)
+    noise: SecureNoise | SeededNoise = SecureNoise()
+    if not task.secure:
+        assert seed is not None  # a rehearsal has one
+        noise = SeededNoise(streams.generator(seed, "own votes", "release"))
+    assert chosen.parameters is not None  # the mechanism applies
+    return release_gate.release_from_votes(mechanism, votes, chosen.parameters, noise)
 
 
 def private_table(
     choice: MechanismChoice, votes: Votes, meter: Meter | None = None
 ) -> pd.DataFrame:
-    """What the votes say about every mechanism that applies: not for release.
+    """Return what the votes say about every mechanism that applies: not for release.
 
-    Columns: mechanism, answers (expected), agreeing (expected labels equal to the plurality),
-    correct (equal to the file's labels, among queries of known label), all three on
-    `ranking.sample_size` queries at equal distances in the file. No cost is among them: what
-    the labels cost holds for any votes, and stands in `public_table`. meter: counts mechanisms.
+    No cost is in it: what the labels cost holds for any votes, and stands in `public_table`.
+
+    Args:
+        choice: What `choose_mechanism` returned.
+        votes: The votes on all queries.
+        meter: Counts mechanisms.
+
+    Returns:
+        Columns mechanism, answers (expected), agreeing (expected labels equal to the plurality),
+        correct (equal to the file's labels, among queries of known label), all three on
+        `ranking.sample_size` queries at equal distances in the file.
     """
     import pandas as pd
 
-    counts = votes.histogram()
-    sample = _sample(*counts.shape)
-    asked, plurality, labels = counts[sample], counts[sample].argmax(axis=1), votes.labels[sample]
-    known = labels >= 0
+    histogram = votes.histogram()
+    sample = _sample(*histogram.shape)
+    counts, labels = histogram[sample], votes.labels[sample]
+    plurality, is_known = counts.argmax(axis=1), labels >= 0
     rows = []
     for plan in choice.applicable_plans:
-        mechanism = load_mechanism(plan.mechanism)
-        task = choice.task
-        answers, agreeing = mechanism.law.expected_answers(asked, plurality, task, plan.parameters)
+        law, task, noise = load_mechanism(plan.mechanism).law, choice.task, plan.parameters
+        assert noise is not None  # the mechanism applies
+        answers, agreeing = law.expected_answers(counts, plurality, task, noise)
         correct = np.nan
-        if known.any():
-            share = mechanism.law.expected_answers(
-                asked[known], labels[known], task, plan.parameters
-            )[1]
-            correct = share * known.mean()
+        if is_known.any():
+            _, correct_of_known = law.expected_answers(
+                counts[is_known], labels[is_known], task, noise
+            )
+            correct = correct_of_known * is_known.mean()
         rows.append(
             {
                 "mechanism": plan.mechanism,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # NumPy
 
 
 class Release(NamedTuple):
-    """One release: a batch of its own plan. terms: the plan, what labels are called, the proof."""
+    """One release: a batch, and its terms (the plan, what labels are called, the proof)."""
 
     batch: Batch
     terms: Terms
@@ -51,8 +51,12 @@ class Release(NamedTuple):
 class Total:
     """What several releases cost together at most, for one adjacency.
 
-    reach: for a unit that reaches so many shards. mixed: whether some of the releases hold for a
-    unit that reaches more, of which nothing is said of all of them.
+    Attributes:
+        epsilon: The cost at delta.
+        delta: Its delta.
+        adjacency: How neighbouring data sets differ.
+        reach: The cost holds for a unit that reaches so many shards.
+        mixed: Whether some of the releases hold for a unit that reaches more; this total does not.
     """
 
     epsilon: float
@@ -62,7 +66,7 @@ class Total:
     mixed: bool = False
 
     def __str__(self) -> str:
-        """The cost in words, rounded up."""
+        """Return the cost in words, rounded up."""
         epsilon, delta = write_upper_bound(self.epsilon), write_upper_bound(self.delta)
         whom = f"; for a unit with reach {self.reach}, the least stated" if self.mixed else ""
         return f"epsilon = {epsilon} and delta = {delta} ({self.adjacency}{whom})"
@@ -70,9 +74,14 @@ class Total:
 
 @dataclass(frozen=True)
 class Record:
-    """All releases on a ledger. path, state: of its file, None if there is none yet.
+    """All releases on a ledger.
 
-    already: what was spent on the same teachers before the ledger was made, None if nothing.
+    Attributes:
+        releases: In the order of their charges.
+        already_spent: What was spent on the same teachers before the ledger was made; None if
+            nothing was.
+        path: The ledger's file, None if there is none yet.
+        state: What was charged by it, None if there is none yet.
     """
 
     releases: tuple[Release, ...] = ()
@@ -96,7 +105,9 @@ class Record:
     def read_verified(cls, path: str | Path, head: str | None = None) -> Record | None:
         """Return what a ledger of releases holds, its hashes checked; None if it is of a session.
 
-        head: as for `LedgerFile.verify`, which says what is raised.
+        Args:
+            path: The ledger's file.
+            head: A hash that was noted earlier, as for `LedgerFile.verify`, which raises the same.
         """
         with contextlib.closing(LedgerFile.open(path, None, write=False)) as file:
             if file.kind != RELEASES:
@@ -105,50 +116,57 @@ class Record:
             return cls.read(file)
 
     def opening_entry(self) -> str:
-        """Return what stands in the ledger before all releases, as text."""
+        """Return the ledger's first entry, which stands before all releases, as JSON."""
         return json.dumps({"already_spent": self.already_spent and asdict(self.already_spent)})
 
     @property
     def costs(self) -> list[Total]:
-        """Return all that adds up."""
-        already = [] if self.already_spent is None else [self.already_spent]
-        return [*already, *(release.cost for release in self.releases)]
+        """Return all costs that add up: what was spent before, and each release."""
+        before = [] if self.already_spent is None else [self.already_spent]
+        return [*before, *(release.cost for release in self.releases)]
 
     @property
     def total(self) -> Total | None:
-        """Return what all of it costs together, None if nothing was spent."""
+        """Return what everything costs together, None if nothing was spent."""
         return compose_totals(self.costs) if self.costs else None
 
     @property
     def joint(self) -> Total | None:
-        """Return what it costs if as many labels had been planned from the start.
+        """Return what all releases cost if as many labels had been planned from the start.
 
         Releases with the same noise for an ensemble of the same size, taken to be the same
-        ensemble, are charged by the account of all their labels together; what is left is added up.
-        None if nothing is gained. It does not hold if labels that were seen decided how many
-        releases there would be, or how large; `total` does. Source: docs/sessions.md.
+        ensemble, are charged by the account of all their labels together; the others are added up.
+        It is None if nothing is gained. It does not hold if labels that were seen decided how many
+        releases there would be, or how large; `total` does.
+
+        References:
+            docs/sessions.md.
         """
         groups: dict[object, list[Release]] = {}
-        for place, release in enumerate(self.releases):
-            groups.setdefault(
-                release.plan.account_key if release.plan.has_fresh_noise else place, []
-            ).append(release)
+        for index, release in enumerate(self.releases):
+            key = release.plan.account_key if release.plan.has_fresh_noise else index
+            groups.setdefault(key, []).append(release)
         if len(groups) == len(self.releases):
             return None
         joint = compose_totals(
             [*self.costs[: -len(self.releases)], *map(_compose_same_noise, groups.values())]
         )
-        return joint if joint.epsilon < self.total.epsilon else None
+        total = self.total
+        assert total is not None  # there is a release
+        return joint if joint.epsilon < total.epsilon else None
 
 
 def compose_totals(releases: Sequence[Total]) -> Total:
-    """Return what releases cost together, one at least: the sums, rounded up.
+    """Return what releases cost together: the sums, rounded up (basic composition).
 
     If adjacencies differ, what holds for add_remove is brought to replace_one by group privacy. If
     reaches differ, the sum holds for the least, which every account covers.
+
+    Args:
+        releases: At least one.
     """
     reaches = {release.reach for release in releases}
-    mixed = len(reaches) > 1 or any(one.mixed for one in releases)
+    mixed = len(reaches) > 1 or any(release.mixed for release in releases)
     adjacencies = {release.adjacency for release in releases}
     if len(adjacencies) > 1:
         releases = [_to_replace_one(release) for release in releases]

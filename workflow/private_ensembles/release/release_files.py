@@ -1,7 +1,7 @@
-"""Files of a release appear whole, each release in a folder of its own, and tell no time but one.
+"""Files of a release appear whole, each release in a folder of its own, and all have one time.
 
-How long a draw took is nobody's business, so every file has a time in whole seconds, that of the
-charge; of a rehearsal, of the moment in which all of its files were put into place.
+How long a draw took is nobody's business, so every file has the time of the charge, in whole
+seconds. Files of a rehearsal have the time at which all of them were put into place.
 """
 
 from __future__ import annotations
@@ -17,61 +17,78 @@ from pathlib import Path
 from private_ensembles.release.ledger_file import sync_to_disk
 from private_ensembles.release.transaction import Labels
 
-REHEARSAL_PREFIX = "rehearsal_"  # before the name of each file that must not be released
+REHEARSAL_PREFIX = "rehearsal_"  # stands before the name of each file that must not be released
 
 
 def paths_of(labels: Labels, others: Iterable[str] = ()) -> dict[str, Path]:
-    """Return where `show` puts each file, by name, for labels that have a folder.
+    """Return where `write_release` puts each file, by name.
 
-    others: names of what is told beside them.
+    Args:
+        labels: Labels that have a folder.
+        others: Names of the files that are written beside them.
     """
-    mark = REHEARSAL_PREFIX if labels.total is None else ""
+    folder = labels.folder
+    assert folder is not None  # the caller says so
+    prefix = REHEARSAL_PREFIX if labels.total is None else ""
     names = ["labels.csv", *others, *labels.documents]
-    return {name: labels.folder / f"{mark}{name}" for name in names}
+    return {name: folder / f"{prefix}{name}" for name in names}
 
 
 def write_release(
     labels: Labels, others: Mapping[str, Callable[[Path], object]]
 ) -> dict[str, Path]:
-    """Put labels, and what is told beside them, into their folder; return where each file is.
+    """Write labels, and the files beside them, into their folder; return where each file is.
 
-    labels: that have a folder, so that those on no ledger are a rehearsal: its names begin with
-    `MARK`, and only their owner may read it. Beside a release there are its statement and its
-    certificate, too. others: writes a file at a path, for each name. Raises OSError if something
-    cannot be written.
+    A release has its statement and its certificate beside it. The names of a rehearsal's files
+    begin with `REHEARSAL_PREFIX`, and only their owner may read them.
+
+    Args:
+        labels: Labels that have a folder; if they are on no ledger, they are a rehearsal.
+        others: For each name of another file, a function that writes it at a path.
+
+    Raises:
+        OSError: If something cannot be written.
     """
     folder = labels.folder
+    assert folder is not None  # the caller says so
     folder.mkdir(parents=True, exist_ok=True)
     if labels.total is None:
         folder.chmod(0o700)  # whoever has the seed can take a rehearsal's noise away
     mode = folder.stat().st_mode & 0o666
-    when = int(time.time()) if labels.time is None else labels.time
+    timestamp = int(time.time()) if labels.time is None else labels.time
     texts = {"labels.csv": labels.text, **labels.documents}
     writers = {**others, **{name: writer(text) for name, text in texts.items()}}
     paths = paths_of(labels, others)
     for name, path in paths.items():
-        write_atomically(path, writers[name], when, mode)
+        write_atomically(path, writers[name], timestamp, mode)
     return paths
 
 
 def writer(text: str) -> Callable[[Path], object]:
-    """Return what writes a text at a path."""
+    """Return a function that writes a text at a path."""
     return partial(Path.write_text, data=text, encoding="utf-8")
 
 
 def list_written_paths(path: Path) -> list[Path]:
-    """Return the files that `put` writes: the one at `path`, and its unfinished one."""
+    """Return the files that `write_atomically` writes: that at `path`, and its unfinished one."""
     return [path, path.with_name(f".{path.stem}.part{path.suffix}")]
 
 
 def write_atomically(
     path: Path, write: Callable[[Path], object], timestamp: int, mode: int | None = None
 ) -> None:
-    """Let a file appear whole, or leave the one before.
+    """Write a file that appears whole, or leave the one that was there.
 
-    when: its time, in whole seconds. mode: who may read it in the end; None: as usual. Until then
-    nobody but its owner may. What is no file, such as /dev/stdout, is written as it is. Raises
-    OSError, which names the file, if it cannot be written.
+    What is no file, such as /dev/stdout, is written as it is.
+
+    Args:
+        path: Where the file is to be.
+        write: Writes it at a path.
+        timestamp: The file's time, in whole seconds.
+        mode: Who may read it in the end; None: as usual. Until then only its owner may.
+
+    Raises:
+        OSError: If it cannot be written; the error names the file.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         write(path)
@@ -87,7 +104,7 @@ def write_atomically(
         os.utime(unfinished, (timestamp, timestamp))
         sync_to_disk(unfinished)
         os.replace(unfinished, path)
-    except OSError as error:  # of a full disk it names none, and else the unfinished one
+    except OSError as error:  # it names no file if the disk is full, or the unfinished one
         raise OSError(error.errno or errno.EIO, str(error.strerror or error), str(path)) from None
     finally:
         with contextlib.suppress(OSError):

@@ -151,17 +151,16 @@ class Own(settings.MainSection):
 
     @model_validator(mode="after")
     def _fill_implied_values(self):
-        """What stands for an absent ballot says that there may be one, and names how many."""
+        """Set `absent` if `absent_as` is stated, and the number of classes by their names."""
         ensemble, reading = self.ensemble, self.reading
         if self.session.file is None:
             ensemble.absent = ensemble.absent or reading.absent_as is not None
             if ensemble.classes is None and reading.class_names is not None:
-                ensemble.classes = self._named_classes()
+                ensemble.classes = self._count_classes(reading.class_names)
         return self
 
-    def _named_classes(self) -> int:
+    def _count_classes(self, names: str) -> int:
         """Return how many classes have names."""
-        names = self.reading.class_names
         try:
             return len(read_class_names(names))
         except (ValueError, OSError) as error:
@@ -170,10 +169,11 @@ class Own(settings.MainSection):
 
     def conflicts(self) -> Iterator[settings.Mistake]:
         """Yield what is wrong between the parts, and with the noise of this run."""
-        found = self._batch_conflicts if self.session.file is not None else self._release_conflicts
+        is_batch = self.session.file is not None
+        conflicts = self._batch_conflicts() if is_batch else self._release_conflicts()
         if not self.protection.unit.isprintable():
             yield "own.protection.unit", self.protection.unit, "printable text"
-        for key, value, allowed in found():
+        for key, value, allowed in conflicts:
             yield f"own.{key}", value, allowed
 
     def _batch_conflicts(self) -> Iterator[settings.Mistake]:
@@ -200,10 +200,10 @@ class Own(settings.MainSection):
             "budget.delta": 1e-5,
             "wanted.labels": None,
         }
-        for place, default in usual.items():
-            if (value := attrgetter(place)(self)) != default:
+        for path, default in usual.items():
+            if (value := attrgetter(path)(self)) != default:
                 shown = "no" if default is False else default or "null"
-                yield place, value, f"{shown}, as the session states its own"
+                yield path, value, f"{shown}, as the session states its own"
 
     def _release_conflicts(self) -> Iterator[settings.Mistake]:
         ensemble, protection, most_ones = self.ensemble, self.protection, self.wanted.most_ones
@@ -215,18 +215,18 @@ class Own(settings.MainSection):
         if self.votes is None:
             return
         if ensemble.classes is None:
-            # The largest vote would reveal something about the votes, without noise.
+            # To take the largest vote instead would reveal something about the votes.
             allowed = "the number of classes of your votes, as in --config n_classes=10"
             yield "ensemble.classes", None, allowed
         if ensemble.teachers is None:
-            # The promise rests on it, and a column more is seen nowhere else.
+            # The promise rests on this number; nothing else shows a column that is no teacher's.
             allowed = (
                 "the number of teachers, as in --config n_teachers=25 (columns that are no "
                 "teacher's: id_column, truth_column, ignore_columns)"
             )
             yield "ensemble.teachers", None, allowed
         if self._settings.noise == "secure" and protection.shards is None:
-            # Nothing in the votes shows it, and everything rests on it.
+            # Nothing in the votes shows whether shards are disjoint, and everything rests on it.
             allowed = (
                 "stated for a release: shards=disjoint (no record is in the data of two teachers) "
                 "or shards=shared"

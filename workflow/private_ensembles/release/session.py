@@ -17,7 +17,7 @@ from private_ensembles.base import streams
 from private_ensembles.base.files import hold_lock
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.base.parameter_names import write_upper_bound
-from private_ensembles.labels import release_gate as door
+from private_ensembles.labels import release_gate
 from private_ensembles.labels.ballots import deal_absent_ballots
 from private_ensembles.labels.parameters import require_count_table, require_counts
 from private_ensembles.labels.task import (
@@ -46,7 +46,7 @@ from private_ensembles.release.pool import Names
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.session_terms import Terms
 
-# Of a batch's name, so that it stands in one line of any table.
+# A batch's name is no longer than this, so that it stands in one line of any table.
 LONGEST_KEY = 200
 
 
@@ -64,17 +64,22 @@ class Session:
     True
     (28, True)
 
-    plan: what was planned, and never changes but by `extend`. names: what labels and queries are
-    called. path: of the file. Raises ValueError, in one line, for values out of range, a file that
-    is no session or is damaged, and more queries than remain; OSError if the file cannot be read or
-    written.
+    Attributes:
+        plan: What was planned; it never changes but by `extend`.
+        names: What labels and queries are called.
+        path: Where the file is.
+
+    Raises:
+        ValueError: If a value is out of range, if a file is no session or is damaged, or if there
+            are more queries than remain. The message is one line.
+        OSError: If the file cannot be read or written.
     """
 
-    def __init__(self, file: LedgerFile, *, write: bool = True):
+    def __init__(self, file: LedgerFile, *, write: bool = True) -> None:
         self._file, self._write = file, write
         self.path = file.path
-        self._text, self.terms = "", None
-        self._read_terms()
+        self._text = file.plan()
+        self.terms = session_terms.read_terms(self._text)
         self._tried = False
 
     @property
@@ -103,19 +108,27 @@ class Session:
     ) -> Session:
         """Plan a session and make its file.
 
-        path: of a file that is not there yet. ensemble: who votes, and what classes are called in
-        all batches. budget: what all labels may cost together. protection: whom the guarantee
-        protects; may be left out for a rehearsal. labels: the most that will ever be released, or a
-        `Wanted`, which also says the most queries that will ever be asked, if some may get no label
-        because a threshold is asked first. mechanisms: names, of which the best on the profile is
-        taken; None: all. profile: as in :func:`private_ensembles.plan`. rehearsal: labels that must
-        not be released; None: noise from the system's entropy. anyway: make a session of whose
-        labels, on the profile, too few would be right to be of use; a rehearsal is made in any
-        case. What to expect and must not be missed becomes a warning.
+        What must not be missed about labels and budget becomes a warning.
 
-        Raises ValueError, in one line, for a value out of range, if no mechanism applies, if the
-        labels would be of too little use (`release.expectation`), or if there is something at
-        `path`; OSError if the file cannot be written.
+        Args:
+            path: A file that is not there yet.
+            ensemble: Who votes, and what classes are called in all batches.
+            budget: What all labels may cost together.
+            protection: Whom the guarantee protects; may be left out for a rehearsal.
+            labels: The most that will ever be released, or a `Wanted`, which also says the most
+                queries that will ever be asked, if some may get no label because a threshold is
+                asked first.
+            mechanisms: Names, of which the best on the profile is taken; None: all.
+            profile: As in :func:`private_ensembles.plan`.
+            rehearsal: For labels that must not be released; None: noise from the system's entropy.
+            anyway: Make the session even if too few labels would be right, on the profile, to be of
+                use; a rehearsal is made in any case.
+
+        Raises:
+            ValueError: If a value is out of range, if no mechanism applies, if the labels would be
+                of too little use (`release.expectation`), or if there is something at `path`. The
+                message is one line.
+            OSError: If the file cannot be written.
         """
         check_new(path)
         protection = require_protection(protection, secure=rehearsal is None)
@@ -128,7 +141,7 @@ class Session:
             profile=profile,
             rehearsal=rehearsal,
         )
-        names = pool.names_of(ensemble.classes, ensemble.names)
+        names = pool.names_of(plan.task.ensemble.classes, ensemble.names)
         expected = session_plan.expect_session_labels(plan)
         expectation.announce_and_check(expected, secure=plan.seed is None, anyway=anyway)
         return cls.begin(path, plan, names)
@@ -137,7 +150,14 @@ class Session:
     def begin(cls, path: str | Path, plan: ReleasePlan, names: Names) -> Session:
         """Make the file of a session that was planned (`session_plan.plan_session`).
 
-        names: what labels and queries are called in all batches. Raises as `create` does.
+        Args:
+            path: A file that is not there yet.
+            plan: The plan.
+            names: What labels and queries are called in all batches.
+
+        Raises:
+            ValueError: If there is something at `path`.
+            OSError: If the file cannot be written.
         """
         terms = Terms.from_plan(plan, names)
         with hold_lock(lock_of(path)):
@@ -147,10 +167,15 @@ class Session:
     def open(cls, path: str | Path, *, head: str | None = None, write: bool = True) -> Session:
         """Open a session that was created before.
 
-        head: a hash that `head` gave earlier and that was kept elsewhere. The whole file is then
-        checked, and refused if it is an older copy. write: False to look only, for instance at a
-        file that may not be changed. Raises ValueError for a file that is no session, is damaged or
-        lacks the head, and OSError if it cannot be read or, with `write`, written.
+        Args:
+            path: Its file.
+            head: A hash that `head` returned earlier and that was kept elsewhere. The whole file is
+                then checked, and refused if it is an older copy.
+            write: False to look only, for instance at a file that may not be changed.
+
+        Raises:
+            ValueError: If the file is no session, is damaged or lacks the head.
+            OSError: If it cannot be read or, with `write`, written.
         """
         session = cls(LedgerFile.open(path, write=write), write=write)
         if head is not None:
@@ -196,11 +221,11 @@ class Session:
 
     @property
     def spent(self) -> Budget:
-        """Return what was charged so far costs, at the session's delta.
+        """Return the cost of what was charged so far, at the session's delta.
 
-        That holds if how many labels there would be was decided without looking at them. If it was
-        decided by looking, what holds is the cost of the cap, `total` (docs/sessions.md). It was
-        computed before the last batch was charged, and is only read here.
+        This holds if the number of labels was decided without looking at labels. If it was decided
+        by looking, the cost of the cap holds, `total` (docs/sessions.md). The cost was computed
+        before the last batch was charged, and is only read here.
         """
         last = self._file.last_batch()
         return Budget(0.0 if last is None else last.epsilon, self.plan.task.budget.delta)
@@ -223,32 +248,40 @@ class Session:
         ids: Sequence[str] | None = None,
         again: bool = False,
     ) -> NDArray[np.int64]:
-        """Release one label for each query, (queries,), -1 for a query without one.
-
-        counts: integers (queries, classes), votes for each class; each row adds up to the number
-        of teachers, or to at most that if ballots may be absent, which are then dealt out to the
-        classes (`labels.ballots.deal_absent_ballots`). key: a name for the batch, of at most 200 characters. A
-        batch of this name that was released before is not drawn again: its labels are returned as
-        they are, whatever the counts, and cost nothing. None: a new batch in any case. ids: what
-        its queries are called, which is public; must be given if the session states a column of
-        identifiers. again: draw a batch again whose labels were lost because a process ended
-        between charge and labels; it is charged anew.
+        """Release one label for each query.
 
         What will be said of the batch is computed first, and what it costs is written with its
-        charge. The charge is a transaction that is on disk before anything is drawn: after it only
-        drawing and writing can fail. Only the process that has charged a batch draws for it, once.
-        Other processes wait.
+        charge. The charge is a transaction that is on disk before anything is drawn, so that only
+        drawing and writing can fail after it. Only the process that has charged a batch draws for
+        it, once. Other processes wait.
 
-        Raises ValueError, before any charge, for counts that are not such a table, for more queries
-        than remain, for a key of other queries, and for a lost batch unless `again` is true;
-        OSError if the file cannot be written: the labels are then either not charged, or charged
-        and lost.
+        Args:
+            counts: Integers (queries, classes), votes for each class. Each row adds up to the
+                number of teachers, or to at most that if ballots may be absent, which are then
+                dealt out to the classes (`labels.ballots.deal_absent_ballots`).
+            key: A name for the batch, of at most 200 characters; None: a new batch in any case. A
+                batch of this name that was released before is not drawn again: its labels are
+                returned as they are, whatever the counts, and cost nothing.
+            ids: What its queries are called, which is public; must be given if the session states a
+                column of identifiers.
+            again: Draw a batch again whose labels were lost because a process ended between charge
+                and labels; it is charged anew.
+
+        Returns:
+            int64 (queries,), -1 for a query without a label.
+
+        Raises:
+            ValueError: Before any charge, if counts are not such a table, if there are more queries
+                than remain, if the key is that of other queries, or if a batch was lost, unless
+                `again` is true.
+            OSError: If the file cannot be written: the labels are then either not charged, or
+                charged and lost.
         """
         _check_key(key)
         self._require_write()
         plan = self.plan
         sized = plan.parameters_for(plan.queries, plan.labels)
-        counts = require_count_table(counts)
+        counts = require_count_table(counts)  # type: ignore[arg-type]  # what is no array, too
         if plan.task.ensemble.absent:
             counts = deal_absent_ballots(counts, plan.task.ensemble.teachers)
         counts = require_counts(counts, sized)
@@ -258,12 +291,12 @@ class Session:
             )
         self._check_ids(ids, len(counts))
         with hold_lock(lock_of(self.path)):
-            known = None if key is None else self._file.find(key)
-            if known is not None and known.labels is not None:
-                return _require_same_queries(known, len(counts))
-            if known is not None and not again:
+            earlier = None if key is None else self._file.find(key)
+            if earlier is not None and earlier.labels is not None:
+                return _require_same_queries(earlier, len(counts))
+            if earlier is not None and not again:
                 raise ValueError(
-                    f"{self.path}: batch {key!r} was charged ({known.answers} labels), and its "
+                    f"{self.path}: batch {key!r} was charged ({earlier.answers} labels), and its "
                     "labels were lost when the process ended: nobody can get them back; allow a "
                     "new charge with again = yes"
                 )
@@ -286,7 +319,8 @@ class Session:
     def batch(self, key: str) -> Batch:
         """Return a batch by its name, the last attempt at it; its labels cost nothing more.
 
-        Raises ValueError if there is none.
+        Raises:
+            ValueError: If there is none.
         """
         batch = self._file.find(key)
         if batch is None:
@@ -300,12 +334,20 @@ class Session:
     def documents(self, last: Batch, labels: int = 0, labels_sha256: str = "") -> dict[str, str]:
         """Return the statement on the session and its certificate, by name, as of its last batch.
 
-        labels: how many were released so far. labels_sha256: of the file that holds them.
+        Args:
+            last: The last batch.
+            labels: How many labels were released so far.
+            labels_sha256: The hash of the file that holds them.
         """
         plan, proof = self.terms.plan, self.terms.proof
-        epsilon, delta = plan.task.budget.epsilon, plan.task.budget.delta
-        times = {"time": last.charge_time, "labels_sha256": labels_sha256}
-        charged = statement.LedgerEntry(epsilon, delta, **times, labels=labels, spent=last.epsilon)
+        charged = statement.LedgerEntry(
+            plan.task.budget.epsilon,
+            plan.task.budget.delta,
+            time=last.charge_time,
+            labels=labels,
+            labels_sha256=labels_sha256,
+            spent=last.epsilon,
+        )
         return statement.documents(plan, proof, charged)
 
     def batches(self) -> list[Batch]:
@@ -322,15 +364,19 @@ class Session:
         return state
 
     def snapshot(self) -> tuple[State, list[Batch]]:
-        """Return the state and all batches as they are at one moment, the plan being that, too."""
+        """Return the state and all batches at one moment; `plan` is that of this moment, too."""
         with self._file.read_transaction():
             return self.state, self.batches()
 
     def cost_of(self, labels: int, queries: int | None = None) -> Budget:
-        """Return what a larger cap would cost in all, with the noise as it is.
+        """Return what a larger cap would cost in all, with the noise as it is; see `extend`.
 
-        labels: the new cap, at least the old one. queries: likewise; None: in proportion. To be
-        looked at before `extend`. Raises ValueError as `extend` does.
+        Args:
+            labels: The new cap on labels, at least the old one.
+            queries: The new cap on queries, at least the old one; None: in proportion.
+
+        Raises:
+            ValueError: If a cap is smaller than the old one, or if nothing is proven for it.
         """
         return session_plan.enlarge_cap(self.plan, labels, queries).task.budget
 
@@ -340,18 +386,24 @@ class Session:
         That holds if labels that were seen did not decide on it. If they did, each of several caps
         that were fixed beforehand keeps its own delta, and these add up (docs/sessions.md).
 
-        labels, queries: as in `cost_of`. epsilon: what the session may cost then, at the same
-        delta. Raises ValueError for a smaller cap, and if the new cap costs more than `epsilon`:
-        nothing is changed then.
+        Args:
+            labels: As in `cost_of`.
+            epsilon: What the session may cost then, at the same delta.
+            queries: As in `cost_of`.
+
+        Raises:
+            ValueError: If a cap is smaller than the old one, or if the new cap costs more than
+                `epsilon`; nothing is changed then.
         """
         self._require_write()
         with hold_lock(lock_of(self.path)):
             self._read_terms()
             plan = session_plan.enlarge_cap(self.plan, labels, queries)
             if plan.task.budget.epsilon > epsilon:
+                least = write_upper_bound(plan.task.budget.epsilon)
                 raise ValueError(
-                    f"epsilon = {epsilon}: must be at least {write_upper_bound(plan.task.budget.epsilon)}, "
-                    f"what {labels} labels cost at delta = {plan.task.budget.delta}"
+                    f"epsilon = {epsilon}: must be at least {least}, what {labels} labels cost at "
+                    f"delta = {plan.task.budget.delta}"
                 )
             self._file.extend(Terms.from_plan(plan, self.names).to_json())
             self._read_terms()
@@ -361,7 +413,7 @@ class Session:
             raise ValueError(f"{self.path}: was opened for reading only (write=False)")
 
     def _read_terms(self) -> None:
-        """Read what the session states again if it is something else."""
+        """Read what the session states again if somebody has changed it."""
         text = self._file.plan()
         if text != self._text:
             self._text, self.terms = text, session_terms.read_terms(text)
@@ -383,18 +435,18 @@ class Session:
     def _require_room(self, queries: int) -> State:
         """Return the state before a batch; ValueError if it asks for more than remains."""
         state = self.state
-        left = max(0, self.plan.queries - state.queries)
-        if queries > left:
+        remaining = max(0, self.plan.queries - state.queries)
+        if queries > remaining:
             raise ValueError(
-                f"{self.path}: {queries} queries: must be at most {left}, which is what remains of "
-                f"{self.plan.queries}; a larger cap costs more (extend)"
+                f"{self.path}: {queries} queries: must be at most {remaining}, which is what "
+                f"remains of {self.plan.queries}; a larger cap costs more (extend)"
             )
         return state
 
     def _dry_run(self) -> None:
-        """Draw for a made-up query and say what is said of it, once in a process.
+        """Draw for a made-up query and write its documents, once in a process.
 
-        What is missing must fail before the first charge.
+        If something is missing, it must fail before the first charge.
         """
         if not self._tried:
             task = self.plan.task
@@ -414,17 +466,17 @@ class Session:
             return drawn
         if plan.seed is None:
             noise = plan.parameters_for(queries, labels)
-            return door.release_from_counts(plan.mechanism, counts, noise, SecureNoise())
-        # One by one: each query has a stream of its own, however queries are cut into batches.
-        for place in range(len(counts)):
-            left = labels - int((drawn >= 0).sum())
-            if left == 0:
+            return release_gate.release_from_counts(plan.mechanism, counts, noise, SecureNoise())
+        # Each query has a stream of its own, so that it does not matter how they are batched.
+        for query in range(len(counts)):
+            remaining = labels - int((drawn >= 0).sum())
+            if remaining == 0:
                 break
-            stream = streams.generator(plan.seed, "session", before.queries + place)
-            noise = plan.parameters_for(queries - place, left)
-            one = counts[place : place + 1]
-            drawn[place] = door.release_from_counts(
-                plan.mechanism, one, noise, SeededNoise(stream)
+            stream = streams.generator(plan.seed, "session", before.queries + query)
+            noise = plan.parameters_for(queries - query, remaining)
+            row = counts[query : query + 1]
+            drawn[query] = release_gate.release_from_counts(
+                plan.mechanism, row, noise, SeededNoise(stream)
             )[0]
         return drawn
 

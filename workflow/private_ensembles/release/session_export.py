@@ -22,18 +22,23 @@ from private_ensembles.release.record import Record, Release
 from private_ensembles.release.release_files import list_written_paths, write_atomically, writer
 from private_ensembles.release.session import Session
 
-# Shares of the session's delta at which its cost is told.
+# The cost of a session is given at these multiples of its delta.
 DELTAS = (100.0, 10.0, 1.0, 0.1, 0.01)
-_BATCHES = ("batch", "attempt", "time", "queries", "labels", "labels_sha256")
-_COSTS = ("mechanism", "epsilon", "delta", "adjacency", "reach")
+_BATCHES: tuple[str, ...] = ("batch", "attempt", "time", "queries", "labels", "labels_sha256")
+_COSTS: tuple[str, ...] = ("mechanism", "epsilon", "delta", "adjacency", "reach")
 
 
 def status(session: Session, *, curve: bool = False) -> dict:
     """Return what a session is and what it has spent, for JSON.
 
-    Keys: plan (`session_plan.facts`), batches, lost (batches whose labels were lost), queries and
-    labels (charged so far), remaining, remaining_queries, spent and total (epsilon at delta, with
-    the lower bound of the account in `least`), head. curve: with the cost at other deltas, too.
+    Args:
+        session: An open session.
+        curve: Whether to add the cost at other deltas.
+
+    Returns:
+        Keys: plan (`session_plan.facts`), batches, lost (batches whose labels were lost), queries
+        and labels (charged so far), remaining, remaining_queries, spent and total (epsilon at
+        delta, with the lower bound of the account in `least`), head, and curve if asked for.
     """
     state, batches = session.snapshot()
     plan = session.plan
@@ -55,11 +60,11 @@ def status(session: Session, *, curve: bool = False) -> dict:
         deltas = [share * delta for share in DELTAS if share * delta < 1]
         report["curve"] = [
             {
-                "delta": at,
-                "spent": plan.epsilon(state.queries, state.labels, at),
-                "total": plan.epsilon(plan.queries, plan.labels, at),
+                "delta": other_delta,
+                "spent": plan.epsilon(state.queries, state.labels, other_delta),
+                "total": plan.epsilon(plan.queries, plan.labels, other_delta),
             }
-            for at in deltas
+            for other_delta in deltas
         ]
     return report
 
@@ -67,26 +72,32 @@ def status(session: Session, *, curve: bool = False) -> dict:
 def status_of_releases(known: Record) -> dict:
     """Return what all releases on a ledger have cost, for JSON.
 
-    Keys: batches, lost (releases whose labels were lost), queries and labels (charged),
-    already_spent (before the ledger was made), total (of all together), if_planned_together
-    (`Record.joint`), head.
+    Args:
+        known: What a ledger holds.
+
+    Returns:
+        Keys: batches, lost (releases whose labels were lost), queries and labels (charged),
+        already_spent (before the ledger was made), total (of all together), if_planned_together
+        (`Record.joint`), head.
     """
+    state, joint = known.state, known.joint
+    assert state is not None  # there is a ledger
     return {
-        "batches": known.state.batches,
+        "batches": state.batches,
         "lost": sum(release.batch.labels is None for release in known.releases),
-        "queries": known.state.queries,
-        "labels": known.state.labels,
+        "queries": state.queries,
+        "labels": state.labels,
         "already_spent": known.already_spent and asdict(known.already_spent),
         "total": known.total and asdict(known.total),
-        "if_planned_together": (joint := known.joint) and asdict(joint),
-        "head": known.state.head,
+        "if_planned_together": joint and asdict(joint),
+        "head": state.head,
     }
 
 
 def batch_rows(ledger: Session | Record) -> list[dict]:
     """Return a row for each batch, in the order of charges, as columns of batches.csv have it.
 
-    And epsilon: of a release by itself, of a session's batch with those before it.
+    A row also has epsilon: of a release by itself, of a session's batch with those before it.
     """
     return list(map(_row, _batches(ledger)))
 
@@ -94,33 +105,39 @@ def batch_rows(ledger: Session | Record) -> list[dict]:
 def export(ledger: Session | Record, folder: str | Path) -> dict[str, Path]:
     """Write labels.csv, batches.csv and session.json into a folder; return where they are.
 
-    And, unless it is a rehearsal, the statement on the session and its certificate; each release
+    Unless it is a rehearsal, a session's statement and certificate are written, too. Each release
     has its own beside its labels, and their ledger becomes releases.json.
 
-    Each appears whole, in the place of what an earlier export wrote. A session's file is checked
-    first (`Session.verify`). Of a rehearsal only their owner may read them. Raises ValueError if it
-    does not agree with itself or would be written over, and OSError if something cannot be written.
+    Each file appears whole, in place of what an earlier export wrote. A session's file is checked
+    first (`Session.verify`). Only their owner may read files of a rehearsal.
+
+    Raises:
+        ValueError: If the ledger does not agree with itself, or would be written over.
+        OSError: If something cannot be written.
     """
     batches, folder = _batches(ledger), Path(folder)
     released = _label_rows(batches)
     labels = _table(released, _columns(batches))
+    cost_columns: tuple[str, ...] = ()
     if isinstance(ledger, Record):
-        name, report, columns, rehearsal = "releases", status_of_releases(ledger), _COSTS, False
+        name, report, rehearsal = "releases", status_of_releases(ledger), False
+        cost_columns = _COSTS
     else:
         ledger.verify()
-        name, report, columns = "session", status(ledger, curve=True), ()
+        name, report = "session", status(ledger, curve=True)
         rehearsal = ledger.plan.seed is not None
     texts = {
         "labels.csv": labels,
-        "batches.csv": _table(batch_rows(ledger), _BATCHES + columns),
+        "batches.csv": _table(batch_rows(ledger), _BATCHES + cost_columns),
         f"{name}.json": f"{json.dumps(report, indent=2, ensure_ascii=False)}\n",
     }
     if batches and not rehearsal and not isinstance(ledger, Record):
         digest = hashlib.sha256(labels.encode()).hexdigest()
         texts |= ledger.documents(batches[-1].batch, len(released), digest)
     files = {name: folder / name for name in texts}
-    everything = itertools.chain.from_iterable(map(list_written_paths, files.values()))
-    checks.check_separate_files(everything, **files_of(ledger.path))
+    written = itertools.chain.from_iterable(map(list_written_paths, files.values()))
+    assert ledger.path is not None  # there is a ledger
+    checks.check_separate_files(written, **files_of(ledger.path))
     folder.mkdir(parents=True, exist_ok=True)
     if rehearsal:
         folder.chmod(0o700)
@@ -131,10 +148,10 @@ def export(ledger: Session | Record, folder: str | Path) -> dict[str, Path]:
 
 
 def put_batch(session: Session, path: Path, batch: Batch) -> None:
-    """Let a batch's labels appear whole, or leave the file that was there before.
+    """Write a batch's labels to a file, which appears whole or stays as it was.
 
     The file has the time of the charge, in whole seconds: how long the labels took to draw is
-    nobody's business. Of a rehearsal only its owner may read it.
+    nobody's business. Only its owner may read the file of a rehearsal.
     """
     mode = 0o600 if session.plan.seed is not None else None
     write_atomically(path, writer(session.labels_text(batch)), batch.time, mode)
@@ -150,8 +167,8 @@ def _batches(ledger: Session | Record) -> list[Release]:
 def _columns(batches: Sequence[Release]) -> list[str]:
     """Return the columns of all labels: id and class_name as `pool.labels_text` has them."""
     ids = ["id"] if any(batch.ids is not None for batch, _ in batches) else []
-    named = any(terms.names.class_names is not None for _, terms in batches)
-    return ["batch", "query", *ids, "label", *(["class_name"] if named else [])]
+    has_names = any(terms.names.class_names is not None for _, terms in batches)
+    return ["batch", "query", *ids, "label", *(["class_name"] if has_names else [])]
 
 
 def _label_rows(batches: Sequence[Release]) -> list[dict]:

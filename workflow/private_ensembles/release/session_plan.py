@@ -35,7 +35,8 @@ def plan_session(
 ) -> ReleasePlan:
     """Return the plan of a session; arguments as `Session.create` takes them.
 
-    Raises ValueError for a value out of range, and if no mechanism applies.
+    Raises:
+        ValueError: If a value is out of range, or if no mechanism applies.
     """
     checks.check_integer(teachers=ensemble.teachers, at_least=2)
     if wanted.most_ones is not None:
@@ -68,12 +69,12 @@ def expect_session_labels(plan: ReleasePlan) -> Expectation:
 
 
 def list_session_mechanisms() -> list[str]:
-    """Return the names of mechanisms that a session may have: each label is a matter of counts.
+    """Return the names of mechanisms that a session may have: those that need only counts.
+
+    A committee answers by the votes of its members, whom a session would have to keep.
 
     >>> "committee" in list_session_mechanisms(), "gnmax_exact" in list_session_mechanisms()
     (False, True)
-
-    A committee answers by the votes of its members, whom a session would have to keep.
     """
     return [
         name for name in registry.offered_mechanisms() if load_mechanism(name).law.needs_only_counts
@@ -83,50 +84,62 @@ def list_session_mechanisms() -> list[str]:
 def enlarge_cap(plan: ReleasePlan, labels: int, queries: int | None = None) -> ReleasePlan:
     """Return the plan with a larger cap at the same noise; its epsilon is what that costs.
 
-    labels, queries: the new caps, at least the old ones. queries None: as many more as labels, in
-    proportion. The account of the larger cap covers all that was released under the smaller one.
-    Raises ValueError for smaller caps, and if nothing is proven for larger ones.
+    The account of the larger cap covers all that was released under the smaller one.
+
+    Args:
+        plan: The plan in force.
+        labels: The new cap on labels, at least the old one.
+        queries: The new cap on queries, at least the old one; None: in proportion to labels.
+
+    Raises:
+        ValueError: If a cap is smaller than the old one, or if nothing is proven for larger ones.
     """
     checks.check_integer(at_least=plan.labels, labels=labels)
     if queries is None or not plan.may_abstain:
         queries = max(labels, math.ceil(plan.queries * labels / plan.labels))
     checks.check_integer(at_least=max(plan.queries, labels), queries=queries)
-    wanted = replace(plan.task, wanted=Wanted(labels, queries))
-    if refusal := plan.mechanism.refusal(wanted):
+    task = replace(plan.task, wanted=Wanted(labels, queries))
+    if refusal := plan.mechanism.refusal(task):
         raise ValueError(f"labels = {labels}: {plan.name}: {refusal}")
-    more = replace(plan, task=wanted, parameters=plan.parameters_for(queries, labels))
-    epsilon = more.epsilon(queries, labels, wanted.budget.delta)
+    larger = replace(plan, task=task, parameters=plan.parameters_for(queries, labels))
+    epsilon = larger.epsilon(queries, labels, task.budget.delta)
     if not math.isfinite(epsilon):
         raise ValueError(
-            f"labels = {labels}: no finite epsilon is proven at delta = {wanted.budget.delta}"
+            f"labels = {labels}: no finite epsilon is proven at delta = {task.budget.delta}"
         )
     correct = plan.correct * labels / plan.labels
-    return replace(
-        more, task=replace(wanted, budget=replace(wanted.budget, epsilon=epsilon)), correct=correct
-    )
+    budget = replace(task.budget, epsilon=epsilon)
+    return replace(larger, task=replace(task, budget=budget), correct=correct)
 
 
 def compare_caps(plan: ReleasePlan, shares: tuple[float, ...] = (0.5, 1.0, 2.0)) -> list[dict]:
     """Say what other caps would give within the same budget, by the same mechanism.
 
-    Returns a row for each share of the cap: cap, parameters (text), correct (how many of the cap's
-    labels are expected to be right on the profile). Labels that are paid for and not used are
-    accuracy lost: this is how much. A share for which nothing is proven is left out.
+    Labels that are paid for and not used are accuracy lost: this is how much.
+
+    Args:
+        plan: The plan of a session.
+        shares: Other caps, as shares of the plan's.
+
+    Returns:
+        A row for each share: cap, parameters (text), correct (how many of the cap's labels are
+        expected to be right on the profile). A share for which nothing is proven is left out.
     """
     task, mechanism = plan.task, plan.mechanism
+    assert task.wanted.queries is not None  # Wanted sets it to the number of labels
     votes, truth = planning.profile_votes(task, 0)
     rows = []
     for share in shares:
         labels = max(1, round(share * task.wanted.labels))
         queries = max(labels, round(share * task.wanted.queries))
-        wanted = replace(task, wanted=Wanted(labels, queries))
+        capped_task = replace(task, wanted=Wanted(labels, queries))
         parameters = plan.parameters
         if share != 1:
             try:
-                parameters = ranking.best_parameters(mechanism, wanted, votes, truth)
+                parameters = ranking.best_parameters(mechanism, capped_task, votes, truth)
             except ValueError:
                 continue
-        _, correct = mechanism.law.expected_answers(votes, truth, wanted, parameters)
+        _, correct = mechanism.law.expected_answers(votes, truth, capped_task, parameters)
         rows.append(
             {
                 "cap": labels,

@@ -20,8 +20,11 @@ from private_ensembles.release.release_plan import ReleasePlan
 class Terms:
     """What stands in a ledger: the plan, what labels are called, what is proven.
 
-    proof: of the plan (`certificate.prove_or_explain`). It is found before anything is charged, so
-    that nothing has to be found afterwards.
+    Attributes:
+        plan: What may be released, and with which noise.
+        names: What labels and queries are called.
+        proof: What is proven of the plan (`certificate.prove_or_explain`). It is found before
+            anything is charged, so that nothing has to be found afterwards.
     """
 
     plan: ReleasePlan
@@ -30,27 +33,27 @@ class Terms:
 
     @classmethod
     def from_plan(cls, plan: ReleasePlan, names: Names, epsilon: float | None = None) -> Terms:
-        """Return the terms of a plan with their proof; takes some seconds where it is large.
+        """Return the terms of a plan with their proof, which takes some seconds for a large plan.
 
-        epsilon: what all labels cost at most, if that is less than the plan's budget.
+        Args:
+            plan: What may be released, and with which noise.
+            names: What labels and queries are called.
+            epsilon: What all labels cost at most, if that is less than the plan's budget.
         """
         return cls(plan, names, certificate.prove_or_explain(plan, epsilon))
 
     def labels_text(self, batch: Batch) -> str:
-        """Return a batch's labels as CSV (`pool.labels_text`), with what queries and labels mean.
-
-        No rows if they were lost.
-        """
+        """Return a batch's labels as CSV (`pool.labels_text`); no rows if they were lost."""
         return labels_text(batch.labels_to_show, ids=batch.ids, names=self.names)
 
     def to_json(self) -> str:
-        """Return them as JSON, from which `read` makes them again, float for float."""
+        """Return the terms as JSON, from which `read_terms` makes them again, float for float."""
         stated = {"plan": self.plan.to_json(), "names": asdict(self.names)}
         return json.dumps(stated | {"proof": asdict(self.proof)}, sort_keys=True)
 
 
 def read_terms(text: str) -> Terms:
-    """Return the terms that `Terms.text` wrote; ValueError for any other text."""
+    """Return the terms that `Terms.to_json` wrote; ValueError for any other text."""
     try:
         stated = json.loads(text)
         names, proof = stated["names"], stated["proof"]

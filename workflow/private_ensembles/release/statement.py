@@ -1,7 +1,7 @@
 """A statement on a release, to hand over: what was released, who is protected, and how to check.
 
-One self-contained page of HTML that prints on two sheets. All that it says is a function of the
-plan, the row on the record and the labels' file: nothing of the votes.
+It is one self-contained page of HTML that prints on two sheets. All that it says is a function of
+the plan, the entry on the ledger and the labels' file, and of nothing else about the votes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from private_ensembles.base.parameter_names import write_upper_bound
+from private_ensembles.labels.task import Budget
 from private_ensembles.release import certificate
 from private_ensembles.release.certificate import Proof
 from private_ensembles.release.release_plan import ReleasePlan
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from private_ensembles.release.record import Total
 
 CERTIFICATE, STATEMENT = "certificate.json", "statement.html"
-# How each law chooses a label, by the module that has it.
+# Each law chooses a label like this; the key is its module.
 _LAWS = {
     "labels.laws.gaussian": (
         "the class with the most votes wins after Gaussian noise is added to each count"
@@ -56,14 +57,17 @@ _ADJACENCIES = {
     "replace_one": "the data if one {unit} were replaced by another",
     "add_remove": "the data if one {unit} were added or removed",
 }
-# Size of the chart, in its own units.
+# The side and the margin of the chart are in its own units.
 _SIDE, _EDGE = 220, 46
 
 
 def documents(plan: ReleasePlan, proof: Proof, charged: LedgerEntry) -> dict[str, str]:
     """Return the files that go beside labels, by name: certificate and statement.
 
-    proof: of the plan, as `certificate.prove_or_explain` returns it.
+    Args:
+        plan: What may be released, and with which noise.
+        proof: As `certificate.prove_or_explain` returns it for the plan.
+        charged: What is on the ledger.
     """
     checked = certificate.render_certificate(
         plan,
@@ -79,10 +83,17 @@ def documents(plan: ReleasePlan, proof: Proof, charged: LedgerEntry) -> dict[str
 class LedgerEntry:
     """What is on the ledger of a release or session, beside its plan.
 
-    epsilon, delta: what is stated. time: of the charge. labels: how many were released.
-    labels_sha256: of their file. total, joint: what all releases on the ledger cost together, and
-    if as many had been planned from the start (`Record.joint`). spent: what a session's labels so
-    far cost at most, None if it is no session. What is left out is said not to be on record.
+    The statement says of what is left out that it is not on record.
+
+    Attributes:
+        epsilon: The cost that is stated.
+        delta: Its delta.
+        time: The time of the charge.
+        labels: How many were released.
+        labels_sha256: The hash of their file.
+        total: What all releases on the ledger cost together.
+        joint: What they cost if as many had been planned from the start (`Record.joint`).
+        spent: What a session's labels so far cost at most; None if it is no session.
     """
 
     epsilon: float
@@ -96,10 +107,7 @@ class LedgerEntry:
 
 
 def statement(plan: ReleasePlan, proof: Proof, charged: LedgerEntry) -> str:
-    """Return the statement as HTML.
-
-    proof: of the plan, as `certificate.prove_or_explain` returns it.
-    """
+    """Return the statement as HTML; arguments as `documents` takes them."""
     sections = [
         ("What was released", _released_section(plan, charged)),
         ("Who is protected", _protected_section(plan)),
@@ -149,17 +157,17 @@ def _released_section(plan: ReleasePlan, charged: LedgerEntry) -> str:
 
 
 def _explain_most_ones(plan: ReleasePlan) -> str:
-    """Say how many of the labels one unit can change at most, if teachers vote 1 on few."""
+    """Return how many labels one unit can change at most, in words, if teachers vote 1 on few."""
     task = plan.task
     if task.wanted.most_ones is None:
         return ""
     changed = plan.mechanism.charged_task_and_noise(task, plan.parameters)[1].labels
-    known = ""
+    on_whose_word = ""
     if task.counts_only:
-        known = ". Counts do not show this; whoever released the labels stated it"
+        on_whose_word = ". Counts do not show this; whoever released the labels stated it"
     return (
         f". One unit can change at most {changed:,} of them, because a teacher votes 1 on at most "
-        f"{task.wanted.most_ones:,} queries; only these are charged{known}"
+        f"{task.wanted.most_ones:,} queries; only these are charged{on_whose_word}"
     )
 
 
@@ -197,11 +205,13 @@ def _protected_section(plan: ReleasePlan) -> str:
         )
     if plan.mechanism.guarantee.teachers == "private":
         private = task.ensemble.private
+        assert isinstance(private, Budget)  # the mechanism does not apply without it
+        cost = f"({_format_upper_bound(private.epsilon)}, {_format_upper_bound(private.delta)})"
         rows.append(
             (
                 "Teachers",
-                f"Each was trained to be ({_format_upper_bound(private.epsilon)}, {_format_upper_bound(private.delta)})-"
-                "differentially private by itself; whoever released the labels stated this",
+                f"Each was trained to be {cost}-differentially private by itself; whoever released "
+                "the labels stated this",
             )
         )
     return _table(rows)
@@ -211,22 +221,23 @@ def _promise_section(plan: ReleasePlan, proof: Proof, epsilon: float, delta: flo
     entry = plan.mechanism.entry
     unit = plan.task.protection.unit
     points = [*proof.curve, (epsilon, delta)]
-    claimed, known = (
-        max_attack_accuracy_on_curve([(epsilon, delta)]),
-        max_attack_accuracy_on_curve(points),
-    )
+    claimed = max_attack_accuracy_on_curve([(epsilon, delta)])
+    proven = max_attack_accuracy_on_curve(points)
+    cost = f"({_format_upper_bound(epsilon)}, {_format_upper_bound(delta)})"
     words = (
-        f"<p>All labels together are <strong>({_format_upper_bound(epsilon)}, {_format_upper_bound(delta)})-differentially "
+        f"<p>All labels together are <strong>{cost}-differentially "
         f"private</strong>, whatever the votes were.</p>"
         f"<p>In odds: somebody who bets 50:50 on whether the data hold one {escape(unit)} or "
-        f"another, and then sees all labels, is right <strong>at most {_percent_rounded_up(claimed)} of the "
+        "another, and then sees all labels, is right "
+        f"<strong>at most {_percent_rounded_up(claimed)} of the "
         f"time</strong>. Seeing the labels multiplies the odds by at most e<sup>ε</sup> = "
-        f"{_format_upper_bound(math.exp(epsilon))}, except with a probability δ of at most {_format_one_in(delta)}.</p>"
+        f"{_format_upper_bound(math.exp(epsilon))}, except with a probability δ of at most "
+        f"{_format_one_in(delta)}.</p>"
     )
-    if known < claimed - 0.005:
+    if proven < claimed - 0.005:
         words += (
             "<p>The account proves more than this one pair of numbers: by the whole curve shown "
-            f"here, such a guess is right at most {_percent_rounded_up(known)} of the time.</p>"
+            f"here, such a guess is right at most {_percent_rounded_up(proven)} of the time.</p>"
         )
     page = escape(entry.origin.proof)
     words += (
@@ -240,7 +251,7 @@ def _promise_section(plan: ReleasePlan, proof: Proof, epsilon: float, delta: flo
 
 
 def _explain_drawn_noise(plan: ReleasePlan) -> str:
-    """Say which noise is drawn and how it is accounted for."""
+    """Return in words which noise is drawn and how it is accounted for."""
     law = plan.mechanism.law
     law = getattr(law, "law", law)
     if not plan.task.secure or not plan.mechanism.guarantee.hides_votes:
@@ -269,8 +280,8 @@ def _total_section(charged: LedgerEntry) -> str:
         return (
             "<p>These are labels of a session. The promise above covers all labels that it may "
             f"ever release. Those so far cost at most ε = {_format_upper_bound(spent)} at "
-            f"δ = {_format_upper_bound(charged.delta)}. Releases elsewhere of votes on the same data add to "
-            "it.</p>"
+            f"δ = {_format_upper_bound(charged.delta)}. Releases elsewhere of votes on the same "
+            "data add to it.</p>"
         )
     if total is None:
         return "<p>This release is not on a record, so what was released before is not known.</p>"
@@ -325,16 +336,24 @@ def _checks(proof: Proof, *, on_record: bool) -> str:
 def max_attack_accuracy_on_curve(points: Sequence[tuple[float, float]]) -> float:
     """Return how often a guess between two even chances is right at most, by any of the points.
 
-    points: each an epsilon and a delta at which the guarantee holds.
+    Args:
+        points: Pairs of an epsilon and a delta at which the guarantee holds.
 
-    >>> max_attack_accuracy_on_curve([(0.0, 0.25)]), round(max_attack_accuracy_on_curve([(2.0, 1e-5)]), 4)
-    (0.625, 0.8808)
+    >>> max_attack_accuracy_on_curve([(0.0, 0.25)])
+    0.625
+    >>> round(max_attack_accuracy_on_curve([(2.0, 1e-5)]), 4)
+    0.8808
     """
     return min((math.exp(eps) + delta) / (1 + math.exp(eps)) for eps, delta in points)
 
 
 def trade_off(points: Sequence[tuple[float, float]], level: float) -> float:
-    """Return the least chance to miss the one, if the other is accused wrongly so often."""
+    """Return the trade-off function: the least rate of misses of a test at a rate of false alarms.
+
+    Args:
+        points: Pairs of an epsilon and a delta at which the guarantee holds.
+        level: The rate of false alarms, in [0, 1].
+    """
     best = 0.0
     for epsilon, delta in points:
         best = max(
@@ -346,15 +365,19 @@ def trade_off(points: Sequence[tuple[float, float]], level: float) -> float:
 
 
 def chart(points: Sequence[tuple[float, float]]) -> str:
-    """Return the curve of `trade_off` as SVG, beside the line where nothing can be told."""
+    """Return the curve of `trade_off` as SVG, beside the line where labels tell nothing.
+
+    Args:
+        points: As in `trade_off`.
+    """
     side, edge = _SIDE, _EDGE
 
-    def place(level: float, missed: float) -> str:
+    def draw_point(level: float, missed: float) -> str:
         return f"{edge + side * level:.2f},{8 + side * (1 - missed):.2f}"
 
-    # Steep near both ends, where most points are.
+    # The curve is steep near level 0, so that most points are there.
     levels = sorted({i / 100 for i in range(101)} | {2.0**-k for k in range(1, 20)})
-    line = " ".join(place(level, trade_off(points, level)) for level in levels)
+    line = " ".join(draw_point(level, trade_off(points, level)) for level in levels)
     ticks = "".join(
         f'<text x="{edge + side * x:.0f}" y="{side + 22}" text-anchor="middle">{x:g}</text>'
         f'<text x="{edge - 6}" y="{12 + side * (1 - x):.0f}" text-anchor="end">{x:g}</text>'
@@ -364,7 +387,7 @@ def chart(points: Sequence[tuple[float, float]]) -> str:
         f'<figure><svg viewBox="0 0 {edge + side + 12} {side + 46}" role="img" '
         'aria-label="Trade-off of wrong accusations and misses">'
         f'<rect x="{edge}" y="8" width="{side}" height="{side}" class="frame"/>'
-        f'<polyline points="{place(0, 1)} {place(1, 0)}" class="nothing"/>'
+        f'<polyline points="{draw_point(0, 1)} {draw_point(1, 0)}" class="nothing"/>'
         f'<polyline points="{line}" class="curve"/>{ticks}'
         f'<text x="{edge + side / 2}" y="{side + 40}" text-anchor="middle">wrongly accused</text>'
         f'<text transform="translate(11 {8 + side / 2}) rotate(-90)" text-anchor="middle">missed'
@@ -387,12 +410,12 @@ def _format_upper_bound(value: float) -> str:
 
 
 def _percent_rounded_up(share: float) -> str:
-    """A share in percent, rounded up."""
+    """Return a share in percent, rounded up."""
     return f"{min(100.0, math.ceil(share * 1000 - 1e-9) / 10):g} %"
 
 
 def _format_one_in(delta: float) -> str:
-    """A probability as one in so many, rounded up."""
+    """Return a probability as one in so many, rounded up."""
     return f"1 in {math.floor(1 / delta * (1 + 1e-12)):,}" if delta > 0 else "0"
 
 

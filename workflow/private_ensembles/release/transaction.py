@@ -1,7 +1,7 @@
 """A release is made once: charged to the ledger before it is drawn, and shown from there.
 
-The workflow's rule and the command both do it here, each holding the ledger's lock (`Place`); the
-API does, too, but for the ledger, which it does not keep:
+The workflow's rule and the command both do it here, each holding the ledger's lock
+(`OutputFolder.lock`). The API does, too, but keeps no ledger:
 
 1. Ask whether the ledger allows it, or whether what is asked for is on it.
 2. Compute all that will be said, for as many made-up labels, so that what is missing fails now.
@@ -10,8 +10,9 @@ API does, too, but for the ledger, which it does not keep:
 5. Show them, from the ledger.
 
 Whatever ends the process, what was seen is charged. What was drawn stays in the ledger, which is no
-rule's output: Snakemake removes the files of a job that failed. So the same request puts it into
-place, without a draw and without a charge. Ended between 3 and 4, the labels are charged and lost.
+rule's output, because Snakemake removes the files of a job that failed. So the same request puts
+the labels into place, without a draw and without a charge. If the process ends between steps 3 and
+4, the labels are charged and lost.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from private_ensembles.base import checks, files, provenance
 from private_ensembles.base.parameter_names import write_lower_bound, write_upper_bound
@@ -42,7 +43,7 @@ from private_ensembles.release.ledger_file import (
 )
 from private_ensembles.release.record import Record, Release, Total
 
-if TYPE_CHECKING:  # jobs and Snakemake's start need none
+if TYPE_CHECKING:  # jobs and Snakemake's start need none of these, whose imports take time
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
@@ -51,7 +52,7 @@ if TYPE_CHECKING:  # jobs and Snakemake's start need none
     from private_ensembles.release.pool import Pool
     from private_ensembles.release.release_plan import ReleasePlan
 
-# Of the planner's settings, those that a plan rests on.
+# A plan rests on these of the planner's settings.
 _PLANNED = (
     "mechanisms",
     "adjacency",
@@ -59,16 +60,28 @@ _PLANNED = (
     "teacher_Delta",
     "profile",
 )
-_ASKED = ("noise", "epsilon", "delta", "labels_wanted", "n_classes", "votes_kind", "seed")
-_ASKED += ("shards", "unit", "reach")
+# A plan and a draw rest on these keys of the configuration.
+_ASKED = (
+    "noise",
+    "epsilon",
+    "delta",
+    "labels_wanted",
+    "n_classes",
+    "votes_kind",
+    "seed",
+    "shards",
+    "unit",
+    "reach",
+)
 
 
 @dataclass(frozen=True)
 class OutputFolder:
     """Where labels of somebody's votes go, and what stands beside.
 
-    folder: ``release``, in which each release has a folder of its own, by its number in the ledger;
-    or, for what is drawn with noise from a seed, ``rehearsal``.
+    Attributes:
+        folder: ``release``, in which each release has a folder of its own, by its number in the
+            ledger; or, for what is drawn with noise from a seed, ``rehearsal``.
     """
 
     folder: Path = Path("results/own/release")
@@ -85,7 +98,7 @@ class OutputFolder:
 
     @property
     def lock(self) -> Path:
-        """Return the file that whoever releases or rehearses here holds (`io.alone`)."""
+        """Return the file that whoever releases or rehearses here holds (`files.hold_lock`)."""
         return lock_of(self.ledger)
 
     def numbered_folder(self, number: int) -> Path:
@@ -101,9 +114,12 @@ class OutputFolder:
 class Request:
     """What is asked for: votes, and all that the plan and the draw depend on.
 
-    votes: their file. config: the checked configuration, of which `again` and `anyway` are no part
-    of it. allow: the option that sets `again`, for messages, and carry: the one before what was
-    spent without the ledger.
+    Attributes:
+        votes: Their file.
+        config: The checked configuration; `again` and `anyway` do not make another request.
+        again_option: The option that sets `again`, for messages.
+        already_spent_option: The option that states what was spent without the ledger, for
+            messages.
     """
 
     votes: Path
@@ -113,7 +129,7 @@ class Request:
 
     @property
     def files(self) -> dict[str, object]:
-        """What may be files that are read, by name."""
+        """Return what may be files that are read, by name."""
         keys = ("class_names", "answer", "profile_from")
         return {"votes": self.votes} | {key: self.config.get(key) for key in keys}
 
@@ -129,7 +145,7 @@ class Request:
 
     @property
     def total_budget(self) -> float | None:
-        """What all releases on the ledger may cost together, as epsilon; None for no limit."""
+        """Return what all releases on the ledger may cost together, as epsilon; None: no limit."""
         return self.config["total_budget"]
 
     @property
@@ -145,22 +161,28 @@ class Request:
         return Total(config["epsilon"], config["delta"], adjacency, config["reach"])
 
     def digest(self, salt: str) -> str:
-        """Return a hash of the request and the votes' bytes; OSError if they cannot be read.
+        """Return a hash of the request and the votes' bytes.
 
-        A hash of the votes would tell them to whoever knows all but one, so it never leaves the
-        ledger's file, and the salt makes it none that could be met elsewhere.
+        A hash of the votes would tell the last vote to whoever knows all others, so it never leaves
+        the ledger's file, and the salt sees to it that the same hash is met nowhere else.
+
+        Args:
+            salt: The ledger's salt.
+
+        Raises:
+            OSError: If the votes cannot be read.
         """
-        asked = {name: self.config[name] for name in _ASKED}
-        asked |= {name: self.config["planner"][name] for name in _PLANNED}
-        asked |= pool.collect_file_facts(self.config)
-        text = json.dumps(_canonicalize(asked), sort_keys=True)
+        facts = {name: self.config[name] for name in _ASKED}
+        facts |= {name: self.config["planner"][name] for name in _PLANNED}
+        facts |= pool.collect_file_facts(self.config)
+        text = json.dumps(_canonicalize(facts), sort_keys=True)
         return hashlib.sha256(
             f"{salt}\n{text}\n{provenance.sha256_of(self.votes)}".encode()
         ).hexdigest()
 
 
-def _canonicalize(value):
-    """Write numbers in one way: 5 and 5.0 ask for the same."""
+def _canonicalize(value: object) -> object:
+    """Return a value whose numbers are written in one way, because 5 and 5.0 ask for the same."""
     if isinstance(value, Mapping):
         return {str(key): _canonicalize(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -174,13 +196,17 @@ def _canonicalize(value):
 class Labels:
     """Labels that may be shown, for they are charged; or those of a rehearsal, which cost nothing.
 
-    text: their CSV. folder: where to show them, None if nobody asked. total: what all releases on
-    the ledger cost together, None if they are on none. note: what to say about it, None for a first
-    release. joint: what they cost if as many had been planned from the start (`Record.joint`),
-    None if that is no less. left: of the total budget, None if there is none. documents: the texts
-    that are handed over with them, by name (`statement.documents`). time: of the charge, in seconds
-    since 1970, None of a rehearsal. told: what else is said of them, as whoever asked has computed
-    it (`release`).
+    Attributes:
+        text: Their CSV.
+        folder: Where to show them; None if no folder was given.
+        total: What all releases on the ledger cost together; None if they are on none.
+        note: What to say about the release; None for a first one.
+        joint: What releases cost if as many had been planned from the start (`Record.joint`); None
+            if that is no less.
+        remaining_budget: What is left of the total budget; None if there is none.
+        documents: The texts that are handed over with them, by name (`statement.documents`).
+        time: The time of the charge, in seconds since 1970; None for a rehearsal.
+        summary: What else is said of them, as `release_once` was asked to compute it.
     """
 
     text: str
@@ -194,7 +220,7 @@ class Labels:
     summary: object = None
 
     def table(self) -> pd.DataFrame:
-        """Return a row for each label: query (from 0), label, and what else `labels_text` says.
+        """Return a row for each label: query (from 0), label, and what else `labels_text` writes.
 
         >>> Labels("query,label\\n0,2\\n2,0\\n").table()["label"].tolist()
         [2, 0]
@@ -218,15 +244,22 @@ class Labels:
 
 
 def check_permission(request: Request, output_folder: OutputFolder) -> str | None:
-    """Return what to say before any work, None if there is nothing to say.
+    """Check that labels may be released, and return what to say before any work, or None.
 
-    Raises ValueError if labels were released before, others than those asked for, or were charged
-    and lost, and `again` does not say that they may be once more; for a ledger that cannot be
-    understood, or that lacks labels that are there; and for a file that is read from where labels
-    are written. Whoever holds the place's lock may be drawing what seems to be lost, so that
-    nothing is said of that.
+    Whoever holds the folder's lock may be drawing what seems to be lost, so that nothing is said
+    of that.
+
+    Args:
+        request: What is asked for.
+        output_folder: The folder of the ledger and the labels.
+
+    Raises:
+        ValueError: If other labels than those asked for were released before, or if labels were
+            charged and lost, unless `again` says that labels may be released once more; if the
+            ledger cannot be understood, or lacks labels that are there; or if a file is read from
+            where labels are written.
     """
-    return _check_request(request, output_folder, holds_lock=False)[2]
+    return _check_request(request, output_folder, holds_lock=False).note
 
 
 def release_once(
@@ -239,35 +272,46 @@ def release_once(
 ) -> Labels:
     """Return the labels asked for: charged and drawn, or those that were charged for this request.
 
-    request, place: None if no ledger is kept of what was asked before. planned: the plan, and what
-    all of its labels cost at most. asked: the votes, and how labels are written. draw: returns
-    labels for votes; called for these once at most, and not if these labels were charged already.
-    tell: makes of labels what will be said of them (`Labels.told`); called before the charge with
-    made-up ones. To be called by who holds the place's lock (`io.alone`). Raises ValueError as
-    `permission` does, and if another version of this program made the labels that were charged for
-    this request; OSError if something cannot be written: the labels are then either not charged, or
-    charged and lost.
+    The caller holds the folder's lock (`files.hold_lock`).
+
+    Args:
+        request: What is asked for; None if no ledger is kept of what was asked before.
+        output_folder: The folder of the ledger and the labels; None if no ledger is kept.
+        plan_and_epsilon: The plan, and what all of its labels cost at most.
+        query_pool: The votes, and how labels are written.
+        draw: Returns labels for votes. It is called at most once for these votes, and not if these
+            labels were charged already.
+        summarize: Returns what will be said of labels (`Labels.summary`); called before the charge
+            with made-up ones.
+
+    Raises:
+        ValueError: As `check_permission` does, and if another version of this program made the
+            labels that were charged for this request.
+        OSError: If something cannot be written: the labels are then either not charged, or charged
+            and lost.
     """
 
-    def said_of(labels: Labels) -> Labels:
+    def with_summary(labels: Labels) -> Labels:
         return labels if summarize is None else replace(labels, summary=summarize(labels))
 
     if request is None or not request.secure:
         folder = None if output_folder is None else output_folder.folder
-        return said_of(Labels(query_pool.to_csv(draw(query_pool.votes)), folder))
+        return with_summary(Labels(query_pool.to_csv(draw(query_pool.votes)), folder))
+    assert output_folder is not None  # whoever states a request keeps a ledger
     known, number, note = _check_request(request, output_folder, holds_lock=True)
+    assert plan_and_epsilon is not None
     plan, epsilon = plan_and_epsilon
 
     def labels_of(known: Record, number: int) -> Labels:
-        return said_of(_labels(known, number, note, request, output_folder))
+        return with_summary(_labels(known, number, note, request, output_folder))
 
     if number is not None:
         before = known.releases[number - 1]
         if (before.plan.name, before.batch.epsilon) != (plan.name, epsilon):
             raise ValueError(
-                f"{output_folder.ledger}: labels for this request are out already, drawn by another "
-                f"version of this program ({before.plan.name}); they are in the ledger (session "
-                f"export): keep them, or allow other ones with {request.again_option}"
+                f"{output_folder.ledger}: labels for this request are out already, drawn by "
+                f"another version of this program ({before.plan.name}); they are in the ledger "
+                f"(session export): keep them, or allow other ones with {request.again_option}"
             )
         return labels_of(known, number)
 
@@ -300,7 +344,7 @@ def _prepare_release(
 ) -> Release:
     """Return the release as it will be, but for its labels, which are made up.
 
-    Draws once for nobody's votes: what is missing must fail before the charge.
+    It draws once for made-up votes: if something is missing, it must fail before the charge.
     """
     import numpy as np
 
@@ -311,11 +355,14 @@ def _prepare_release(
     votes, queries = query_pool.votes, query_pool.votes.n_queries
     counts = np.zeros((1, votes.n_classes), int)
     counts[0, 0] = votes.n_teachers
-    ballots = {"counts": counts}
-    if votes.votes is not None:
-        ballots = {"votes": np.zeros((1, votes.n_teachers), int)}
-    draw(replace(votes, labels=[-1], ids=None, **ballots))
-    most, ids = min(plan.labels, queries), query_pool.ids and list(query_pool.ids)
+    unknown = np.array([-1])
+    if votes.votes is None:
+        draw(replace(votes, labels=unknown, ids=None, counts=counts))
+    else:
+        ballots = np.zeros((1, votes.n_teachers), int)
+        draw(replace(votes, labels=unknown, ids=None, votes=ballots))
+    most = min(plan.labels, queries)
+    ids = None if query_pool.ids is None else list(query_pool.ids)
     labels = query_pool.to_file_order([0] * most + [-1] * (queries - most)).tolist()
     sizes = (number, "", 1, int(time.time()), queries, most)
     return Release(Batch(*sizes, epsilon, 0.0, ids, labels), terms)
@@ -337,14 +384,15 @@ def _labels(
 
     batch, terms = release = known.releases[number - 1]
     text, limit = terms.labels_text(batch), request.total_budget
-    said = {"total": known.total, "joint": known.joint}
+    total, joint = known.total, known.joint
     charged = statement.LedgerEntry(
         release.cost.epsilon,
         release.cost.delta,
         time=batch.charge_time,
         labels=batch.answers,
         labels_sha256=hashlib.sha256(text.encode()).hexdigest(),
-        **said,
+        total=total,
+        joint=joint,
     )
     return Labels(
         text,
@@ -353,15 +401,20 @@ def _labels(
         remaining_budget=None if limit is None else _remaining_budget(limit, known),
         documents=statement.documents(terms.plan, terms.proof, charged),
         time=batch.time,
-        **said,
+        total=total,
+        joint=joint,
     )
 
 
 def check_permission_or_exit(jobs: Iterable, config: Mapping) -> None:
     """Say what a further release costs before Snakemake removes the files of the one before.
 
-    jobs: those of Snakemake that will run. If the further release was not allowed, prints one
-    line `error: ...` and ends the process with status 1.
+    If a further release is not allowed, this prints one line `error: ...` and ends the process
+    with status 1.
+
+    Args:
+        jobs: The jobs of Snakemake that will run.
+        config: The checked configuration, with the file of votes as `votes`.
     """
     if not any(job.rule.name == "apply_votes" for job in jobs):
         return
@@ -374,12 +427,20 @@ def check_permission_or_exit(jobs: Iterable, config: Mapping) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+class _Permission(NamedTuple):
+    """What is on the ledger, the number of the release asked for, if any, and what to say."""
+
+    known: Record
+    number: int | None = None
+    note: str | None = None
+
+
 def _check_request(
     request: Request, output_folder: OutputFolder, *, holds_lock: bool
-) -> tuple[Record, int | None, str | None]:
-    """Return what is on the ledger, which release is the one asked for, if any, and what to say.
+) -> _Permission:
+    """Return what may be released, or raise ValueError as `check_permission` says.
 
-    holding: whether the caller holds the place's lock.
+    holds_lock: whether the caller holds the folder's lock.
     """
     written = [
         output_folder.folder,
@@ -390,35 +451,37 @@ def _check_request(
         [*written, *files_of(output_folder.ledger).values()], **request.files
     )
     if not request.secure:
-        return Record(), None, None  # a rehearsal releases nothing
+        return _Permission(Record())  # a rehearsal releases nothing
     known, number = _read(request, output_folder)
     if number is not None:
         release = known.releases[number - 1]
         if release.batch.labels is not None:
             if not (request.again and _is_shown(output_folder, release)):
-                said = "These labels were drawn and charged before: they cost nothing more."
-                return known, number, said
+                note = "These labels were drawn and charged before: they cost nothing more."
+                return _Permission(known, number, note)
         elif not request.again:
-            if not holds_lock and files.is_held(output_folder.lock):  # by who draws them, perhaps
-                return known, None, None
+            # Whoever holds the lock may be drawing these labels.
+            if not holds_lock and files.is_held(output_folder.lock):
+                return _Permission(known)
+            epsilon = write_upper_bound(release.batch.epsilon)
             raise ValueError(
-                f"{output_folder.ledger}: these labels were charged (epsilon = "
-                f"{write_upper_bound(release.batch.epsilon)}), and were lost when the process ended: they "
-                f"cannot be had; allow a new charge with {request.again_option}"
+                f"{output_folder.ledger}: these labels were charged (epsilon = {epsilon}), and "
+                "were lost when the process ended: they cannot be had; allow a new charge with "
+                f"{request.again_option}"
             )
     after = record.compose_totals([*known.costs, request.budget()])
     if request.total_budget is not None and after.epsilon > request.total_budget:
         raise ValueError(
-            f"{output_folder.ledger}: with this release all on the ledger may cost {after}: must be at "
-            f"most total_budget = {request.total_budget:g}; epsilon = "
+            f"{output_folder.ledger}: with this release all on the ledger may cost {after}: must "
+            f"be at most total_budget = {request.total_budget:g}; epsilon = "
             f"{write_lower_bound(_remaining_budget(request.total_budget, known))} is left"
         )
     if not known.releases:
-        return known, None, None
+        return _Permission(known)
     before = f"{len(known.releases)} release{'s' * (len(known.releases) > 1)}"
     if request.again:
-        said = f"Releasing again. With the {before} before: at most {after} together."
-        return known, None, said
+        note = f"Releasing again. With the {before} before: at most {after} together."
+        return _Permission(known, None, note)
     where = f"in {output_folder.ledger}, which the same request puts into place"
     if any(_is_shown(output_folder, release) for release in known.releases):
         where = "that are there"
@@ -432,11 +495,11 @@ def _check_request(
 def _read(request: Request, output_folder: OutputFolder) -> tuple[Record, int | None]:
     """Return what is on the ledger, and the last release that was charged for this request.
 
-    Raises ValueError for a ledger that was lost, or replaced by an older copy of it.
+    Raises ValueError if the ledger was lost, or replaced by an older copy of it.
     """
 
     def digest(salt: str) -> str:
-        with contextlib.suppress(OSError):  # of votes that are gone nobody knows what they said
+        with contextlib.suppress(OSError):  # if votes are gone, nobody knows what they said
             return request.digest(salt)
         return ""
 
@@ -448,21 +511,22 @@ def _read(request: Request, output_folder: OutputFolder) -> tuple[Record, int | 
             known, number = Record.read(file), file.find_request(digest)
     elif (old := output_folder.releases_folder / "releases.csv").exists():
         raise ValueError(
-            f"{old}: is the record of version 0.3: move {output_folder.releases_folder} away, and carry over the "
-            f"sums of its columns with {request.already_spent_option}EPSILON,DELTA"
+            f"{old}: is the record of version 0.3: move {output_folder.releases_folder} away, and "
+            f"carry over the sums of its columns with {request.already_spent_option}EPSILON,DELTA"
         )
-    said, noted = request.already_spent, known.already_spent
-    if said is not None and (noted is None or astuple(said)[:2] != astuple(noted)[:2]):
-        stated = "without it" if noted is None else f"with {noted}"
+    stated, noted = request.already_spent, known.already_spent
+    if stated is not None and (noted is None or astuple(stated)[:2] != astuple(noted)[:2]):
+        how = "without it" if noted is None else f"with {noted}"
         raise ValueError(
-            f"{output_folder.ledger}: was made {stated}: already_spent must be the same, or left out"
+            f"{output_folder.ledger}: was made {how}: already_spent must be the same, or left out"
         )
-    there = output_folder.releases_folder.glob("[0-9]*/labels.csv")
-    numbers = [int(path.parent.name) for path in there if path.parent.name.isdecimal()]
+    shown = output_folder.releases_folder.glob("[0-9]*/labels.csv")
+    numbers = [int(path.parent.name) for path in shown if path.parent.name.isdecimal()]
     if max(numbers, default=0) > len(known.releases):
+        folder = output_folder.numbered_folder(max(numbers))
         raise ValueError(
-            f"{output_folder.ledger}: lacks the release of {output_folder.numbered_folder(max(numbers))}: restore it, or "
-            "move these labels away"
+            f"{output_folder.ledger}: lacks the release of {folder}: restore it, or move these "
+            "labels away"
         )
     return known, number
 
@@ -478,6 +542,6 @@ def _is_shown(output_folder: OutputFolder, release: Release) -> bool:
 def _remaining_budget(total_budget: float, known: Record) -> float:
     """Return what is left of a total budget, rounded down."""
     spent = 0.0 if known.total is None else known.total.epsilon
-    left = Fraction(total_budget) - Fraction(spent)
-    below = float(left)
-    return max(0.0, below if Fraction(below) <= left else math.nextafter(below, 0.0))
+    remaining = Fraction(total_budget) - Fraction(spent)
+    rounded = float(remaining)
+    return max(0.0, rounded if Fraction(rounded) <= remaining else math.nextafter(rounded, 0.0))

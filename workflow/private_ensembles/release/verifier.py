@@ -1,6 +1,6 @@
-"""Where the verifier of certificates is, and its functions, before a certificate is handed over.
+"""Loads the verifier of certificates, which checks each before it is handed over.
 
-It is one file in no package, which shares no code with this one; verify/verify.py in the
+The verifier is one file in no package, which shares no code with this one; verify/verify.py in the
 repository leads to it.
 """
 
@@ -20,6 +20,8 @@ def load() -> ModuleType:
     1000000
     """
     spec = spec_from_file_location("verifier_of_certificates", VERIFIER)
+    assert spec is not None  # a .py file has a spec with a loader
+    assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from private_ensembles.base import checks
 from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
@@ -81,14 +82,15 @@ class FileDescription:
         """Split texts into names, and count the classes by their names."""
         checks.check_choice(("auto", "votes", "counts"), votes_kind=self.kind)
         checks.check_choice((0, 1), first_class=self.first_class)
-        names, n_classes = self.class_names, self.n_classes
+        names = self.class_names
+        n_classes: Any = self.n_classes  # None is refused below, like any other than an integer
         if names is not None:
             names = read_class_names(names)
             if n_classes not in (None, len(names)):
                 wanted = f"must be {len(names)}, as many as class_names"
                 raise ValueError(f"n_classes = {n_classes}: {wanted}")
             n_classes = len(names)
-        checks.check_integer(n_classes=n_classes, at_least=2, at_most=MOST_CLASSES)  # nor None
+        checks.check_integer(n_classes=n_classes, at_least=2, at_most=MOST_CLASSES)
         if self.teachers is not None:
             checks.check_integer(n_teachers=self.teachers, at_least=2, at_most=MOST_TEACHERS)
         if self.absent_as is not None and not self.absent:
