@@ -23,7 +23,7 @@ COUNTS, TRUTH = synthetic_counts(PROFILE, 60, 40, np.random.default_rng(0))
 
 def test_it_takes_the_planner_s_first_and_is_right_as_often_as_promised():
     found = release_labels(COUNTS, BUDGET, labels=20, rehearsal=Rehearsal(seed=3))
-    # Of counts alone, as `Task.counts_only` says: no committee.
+    # A committee does not apply to counts alone (`Task.counts_only`).
     best = plan(Ensemble(60, 3), BUDGET, Wanted(20, queries=40), rehearsal=Rehearsal())[0]
     assert found.mechanism == best.mechanism
     assert found.epsilon == best.epsilon <= 2

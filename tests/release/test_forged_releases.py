@@ -23,9 +23,9 @@ from tests.release.releases import SMALL
 from verify import verify
 
 WRONG = (None, True, [], {}, "text", "0x1p-3", -1, 1.5, 10**700)
-# What may be larger or smaller, or another word, and no claim of privacy is stronger for it. A
-# larger budget than is stated, or more labels wanted than are paid for, are no lies; of how right
-# labels are and of how teachers agree nothing is claimed.
+# These may be larger or smaller, or another word, and no claim of privacy is stronger for it. A
+# larger budget than is stated, or more labels wanted than are paid for, are no lies. Nothing is
+# claimed about how right labels are, or how teachers agree.
 HARMLESS = {
     ("correct",),
     ("version",),

@@ -11,7 +11,7 @@ from private_ensembles.release import ledger_file
 from private_ensembles.release.ledger_file import LedgerFile
 from tests import ending
 
-# What all labels so far are said to cost.
+# All labels so far are said to cost this.
 COST = Bounds(0.5, 0.75)
 
 

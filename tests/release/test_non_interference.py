@@ -92,7 +92,7 @@ def settings_for(name, size, *, absent=False):
     }
     mechanism = load_mechanism(name)
     model = sorted(mechanism.guarantee.privacy_models)[0]
-    # What is of little use is released like the rest.
+    # Labels of little use are released like the rest.
     config |= {"shards": shards_for_privacy_model(model), "unit": "patient", "anyway": True}
     private = mechanism.guarantee.teachers == "private"
     config["planner"] |= {"mechanisms": [name], "privacy_model": model}

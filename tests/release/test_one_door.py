@@ -1,8 +1,8 @@
 """API, command and workflow do the same between the plan and the labels: their calls are traced.
 
-What is noted are the calls of functions of `release/`, and of what draws in `labels/`, while a
-release is planned (`own_votes.choose_mechanism`) and served (`own_votes.charge_and_release`). The workflow's script is
-run as it is.
+Traced are the calls of functions of `release/`, and of what draws in `labels/`, while a release is
+planned (`own_votes.choose_mechanism`) and made (`own_votes.charge_and_release`). The workflow's
+script is run as it is.
 """
 
 import runpy
@@ -34,11 +34,11 @@ HOUSE = Path(own_votes.__file__).parents[1]
 DRAWS = ("release_gate", "mechanism", "task", "parameters", "registry", "laws", "accounts")
 ROOMS = tuple(f"{HOUSE}/labels/{part}" for part in DRAWS)
 ROOMS += tuple(str(path) for path in (HOUSE / "release").glob("*.py"))
-# What keeps the ledger and writes labels, which the API does not: all there, but for these.
+# These modules keep the ledger and write labels, which the API does not, except for one function.
 MODULES = (record, transaction, ledger_file, session_terms, pool)
 LEDGER = {module.__file__ for module in MODULES}
 OF_NO_LEDGER = {"release_once"}
-# What else is made of a plan: tables and facts for the page, on which no label depends.
+# These make tables and facts for the page out of a plan; no label depends on them.
 BESIDE = {
     "applicable_plans",
     "public_rows",
@@ -48,9 +48,9 @@ BESIDE = {
     "private_table",
 }
 BESIDE |= {"public_facts", "plan_for", "plan_of", "_sample"}
-# What is said of labels, or noted of them, draws none but made-up ones.
+# These say or write something about labels, and draw none but made-up ones.
 SAID = {"summarize", "_prepare_release", "_labels", "Terms.to_json", "Record.read"}
-# What a task says of its sizes, of which those who tell how long it takes ask, too.
+# The estimate of how long planning takes asks for this size of a task, too.
 OF_SIZES = {"Task.group_size"}
 BUDGET = {"epsilon": 5.0, "delta": 1e-5}
 

@@ -137,7 +137,7 @@ def test_one_committee_answers_own_votes_of_private_teachers_that_share_data(noi
     assert set(released[150:]) == {-1}
     table = own_votes.public_table(plan)
     assert table["epsilon"][0] == pytest.approx(0.9, rel=1e-4)
-    # Of counts nobody can tell who said what.
+    # Counts do not show which teacher said what.
     counted = Votes(9, given.labels, counts=given.histogram())
     with pytest.raises(ValueError, match="committee: needs each teacher's votes, not counts"):
         own_votes.plan_for(counted, settings, budget, shared, seed=1)

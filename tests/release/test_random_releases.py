@@ -70,7 +70,7 @@ def holds(seed, said, capsys):
     status = verify.main([folder / "certificate.json"])
     lines = capsys.readouterr().out.splitlines()
     assert (status, [line.split()[0] for line in lines]) == (0, ["holds", "holds"]), (seed, lines)
-    # What the verifier prints is a little above, by a unit in the tenth digit at most.
+    # The verifier prints a number that is a little above, by a unit in the tenth digit at most.
     assert f"stated ({verify.write_upper_bound(verify.number(facts['epsilon']))}, " in lines[0], (
         seed
     )

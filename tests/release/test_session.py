@@ -30,7 +30,7 @@ from tests.accounting.adversaries import exact_value
 from tests.release import flat
 
 SMALL = {"teachers": 5, "classes": 2, "labels": 4, "epsilon": 3.0, "delta": 1e-3}
-# Of few teachers, whose labels are as noisy as a test of costs wants them.
+# Few teachers have labels as noisy as a test of costs needs them, so they are released anyway.
 STATED = {"shards": "disjoint", "anyway": True}
 COUNTS = np.array([[5, 0], [3, 2], [1, 4], [2, 3]])
 

@@ -64,7 +64,7 @@ def test_a_column_that_is_no_teacher_s_is_never_one(stranger, say):
         assert say in text
         assert "\n" not in text
         assert "site00 ... site24" in text
-        # What is said helps.
+        # The option that the message names helps.
         key, _, name = shlex.split(say)[-1].partition("=")
         assert len(identify_columns(header, stated(25, **{key: name})).matrix) == 25
 

@@ -270,15 +270,15 @@ def _certify_on_grid(
     grouping: how pairs may be grouped. total_loss_deviation: standard deviation of all losses.
     every_threshold: whether curves are evaluated at every threshold.
     """
-    places = _choose_thresholds(noise, step, delta / labels, every_threshold=every_threshold)
+    thresholds = _choose_thresholds(noise, step, delta / labels, every_threshold=every_threshold)
     total = _Losses(np.ones(1), 0, 0.0)
     far = max(1, round(_WIDTH * noise.max_loss_deviation / step))
     blocks = _blocks(labels)
     orders = deciding_orders(epsilon, total_loss_deviation)
-    sticks, groups = _group_pairs(noise, places, step, orders, *grouping)
-    kernels, infinite = _kernels(sticks, places, step)
+    hockey_sticks, groups = _group_pairs(noise, thresholds, step, orders, *grouping)
+    kernels, infinite = _kernels(hockey_sticks, thresholds, step)
     sizes = {size for _, size in blocks}
-    curves = _induction((kernels, infinite + _LOST), sizes, step, places[-1], far)
+    curves = _induction((kernels, infinite + _LOST), sizes, step, thresholds[-1], far)
     for times, size in blocks:
         reach, curve = curves[size]
         block = _losses_of(curve, reach, step)
@@ -293,8 +293,8 @@ def _certify_on_grid(
         noisy.append({"times": times, "scale": write_hexadecimal(scale), "reach": reach})
     losses = step * (total.first + np.arange(total.masses.size))
 
-    def delta_at(at: float) -> float:
-        finite = total.masses @ np.maximum(0.0, -np.expm1(np.minimum(at - losses, 0.0)))
+    def delta_at(eps: float) -> float:
+        finite = total.masses @ np.maximum(0.0, -np.expm1(np.minimum(eps - losses, 0.0)))
         return float(finite + total.infinite)
 
     if delta_at(epsilon) > delta * (1 + _NEAR_ENOUGH):
@@ -307,12 +307,12 @@ def _certify_on_grid(
         blocks=[{"times": times, "labels": size} for times, size in blocks],
         counts=noisy,
         step=write_hexadecimal(step),
-        places=list(places),
+        places=list(thresholds),
         width=far,
         epsilon=write_hexadecimal(epsilon),
         delta=write_hexadecimal(delta),
     )
-    return body, [(float(at), delta_at(float(at))) for at in np.linspace(0.0, epsilon, _CURVE)]
+    return body, [(float(eps), delta_at(float(eps))) for eps in np.linspace(0.0, epsilon, _CURVE)]
 
 
 def _blocks(labels: int) -> list[tuple[int, int]]:
@@ -333,9 +333,9 @@ def _choose_thresholds(
     """
     if noise.max_loss_deviation < step:
         return [0, 1]
-    deviation, places = noise.max_loss_deviation / step, [0]
-    while places[-1] < _FURTHEST:
-        last = places[-1]
+    deviation, thresholds = noise.max_loss_deviation / step, [0]
+    while thresholds[-1] < _FURTHEST:
+        last = thresholds[-1]
         if last > _NEAR * deviation:
             t = math.exp(min(last * step, 600.0))
             beyond = noise.hockey_stick_divergences(np.array([t])).max()
@@ -343,13 +343,13 @@ def _choose_thresholds(
                 break
         # Chords may be longer where a normal law has less mass.
         gap = math.floor(min(math.exp(min((last / deviation) ** 2 / 8, 9.0)), last / 5))
-        places.append(last + (1 if every_threshold else max(1, gap)))
-    return places
+        thresholds.append(last + (1 if every_threshold else max(1, gap)))
+    return thresholds
 
 
 def _group_pairs(
     noise: Noise,
-    places: Sequence[int],
+    thresholds: Sequence[int],
     step: float,
     orders: NDArray,
     max_cost_share: float,
@@ -361,7 +361,7 @@ def _group_pairs(
     max_cost_rise: how much a pair that joins may add to a group that costs more. Raises
     TooLongError if it would take too long.
     """
-    ks = np.array([*(-k for k in places[:0:-1]), *places])
+    ks = np.array([*(-k for k in thresholds[:0:-1]), *thresholds])
     t = np.exp(step * ks)
     divergences = _enforce_monotone(
         noise.hockey_stick_divergences(t) + (noise.error + noise.total_variation) * (1 + t), t
@@ -372,10 +372,10 @@ def _group_pairs(
     own_costs = divergences @ weights
     rows = np.argsort(own_costs.max(axis=1), kind="stable")
     groups = np.zeros(len(divergences), dtype=np.int64)
-    # As many of the cheapest pairs as together cost no more than the dearest are one group.
+    # The cheapest pairs, as many as together cost no more than the dearest, are one group.
     maxima = np.maximum.accumulate(divergences[rows], axis=0)
     cheap = int(((maxima @ weights).max(axis=1) <= max_cost_share).sum())
-    sticks = maxima[cheap - 1 : cheap] if cheap else divergences[:0]
+    hockey_sticks = maxima[cheap - 1 : cheap] if cheap else divergences[:0]
     # If many others are left, neighbours are merged before they are grouped, as they are alike.
     others, members = rows[cheap:], np.arange(rows.size - cheap)
     if others.size > _MANY:
@@ -391,26 +391,26 @@ def _group_pairs(
     else:
         divergences, own_costs = divergences[others], own_costs[others]
     group_of = np.zeros(len(divergences), dtype=np.int64)
-    costs, compared = sticks @ weights, 0
+    costs, compared = hockey_sticks @ weights, 0
     for row in np.argsort(own_costs.max(axis=1), kind="stable")[::-1]:
-        compared += sticks.size
+        compared += hockey_sticks.size
         if compared > _MOST_COMPARED:
             raise TooLongError
-        joint = np.maximum(sticks, divergences[row])
+        joint = np.maximum(hockey_sticks, divergences[row])
         cost = joint @ weights
         rise = (cost - costs).max(axis=1)
-        below = (joint == sticks).all(axis=1)
+        below = (joint == hockey_sticks).all(axis=1)
         fits = np.flatnonzero(below | (cost.max(axis=1) <= max_cost_share) | (rise < max_cost_rise))
         if fits.size:
             group = fits[rise[fits].argmin()]
-            sticks[group], costs[group] = joint[group], cost[group]
+            hockey_sticks[group], costs[group] = joint[group], cost[group]
         else:
-            group = len(sticks)
-            sticks = np.concatenate([sticks, divergences[row : row + 1]])
+            group = len(hockey_sticks)
+            hockey_sticks = np.concatenate([hockey_sticks, divergences[row : row + 1]])
             costs = np.concatenate([costs, own_costs[row : row + 1]])
         group_of[row] = group
     groups[others] = group_of[members]
-    return np.minimum(sticks + np.maximum(1 - t, 0.0), 1.0), groups
+    return np.minimum(hockey_sticks + np.maximum(1 - t, 0.0), 1.0), groups
 
 
 def _enforce_monotone(
@@ -425,19 +425,19 @@ def _enforce_monotone(
 
 
 def _kernels(
-    sticks: NDArray[np.float64], places: Sequence[int], step: float
+    hockey_sticks: NDArray[np.float64], thresholds: Sequence[int], step: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return masses at losses of -reach to reach steps, (kernels, 2 reach + 1), and at infinity.
 
-    sticks: hockey-stick divergences, (kernels, thresholds). places: thresholds >= 1, in steps.
+    hockey_sticks: their curves, (kernels, thresholds). thresholds: those >= 1, in steps.
     """
-    ks = np.array([*(-k for k in places[:0:-1]), *places])
+    ks = np.array([*(-k for k in thresholds[:0:-1]), *thresholds])
     t = np.exp(step * ks)
-    slopes = np.diff(sticks, axis=1, prepend=1.0) / np.diff(t, prepend=0.0)
-    after = np.concatenate([slopes[:, 1:], np.zeros((len(sticks), 1))], axis=1)
-    masses = np.zeros((len(sticks), 2 * places[-1] + 1))
-    masses[:, ks + places[-1]] = np.maximum(after - slopes, 0.0) * t
-    return masses, sticks[:, -1] + 1e-29
+    slopes = np.diff(hockey_sticks, axis=1, prepend=1.0) / np.diff(t, prepend=0.0)
+    after = np.concatenate([slopes[:, 1:], np.zeros((len(hockey_sticks), 1))], axis=1)
+    masses = np.zeros((len(hockey_sticks), 2 * thresholds[-1] + 1))
+    masses[:, ks + thresholds[-1]] = np.maximum(after - slopes, 0.0) * t
+    return masses, hockey_sticks[:, -1] + 1e-29
 
 
 def _losses_of(curve: NDArray[np.float64], reach: int, step: float) -> _Losses:
@@ -466,9 +466,9 @@ def _induction(
 
     down = np.exp(-step * np.arange(1, far(max(sizes)) + 1))
 
-    def reflected(values: NDArray, places: int) -> NDArray:
-        left = 1 - down[:places] * (1 - values[1 : places + 1])
-        return np.concatenate([left[::-1], values])
+    def reflected(values: NDArray, steps: int) -> NDArray:
+        below = 1 - down[:steps] * (1 - values[1 : steps + 1])
+        return np.concatenate([below[::-1], values])
 
     values, curves = np.zeros(reach + 1), {}
     for labels in range(1, max(sizes) + 1):

@@ -23,7 +23,7 @@ from private_ensembles.release.ledger_file import (
     State,
 )
 
-if TYPE_CHECKING:  # NumPy
+if TYPE_CHECKING:  # these load NumPy
     from private_ensembles.release.release_plan import ReleasePlan
     from private_ensembles.release.session_terms import Terms
 
@@ -92,7 +92,8 @@ class Record:
     @classmethod
     def read(cls, file: LedgerFile) -> Record:
         """Return what a ledger of releases holds, as it is at one moment."""
-        from private_ensembles.release import session_terms  # late: SciPy
+        # This is imported late, because it loads SciPy.
+        from private_ensembles.release import session_terms
 
         with file.read_transaction():
             state, batches, (first, *plans) = file.state(), list(file.batches()), file.plans()
@@ -172,7 +173,8 @@ def compose_totals(releases: Sequence[Total]) -> Total:
         releases = [_to_replace_one(release) for release in releases]
         adjacencies = {"replace_one"}
     (adjacency,) = adjacencies
-    from private_ensembles.base.rounding import round_fraction_up  # late: NumPy
+    # This is imported late, because it loads NumPy.
+    from private_ensembles.base.rounding import round_fraction_up
 
     epsilon = round_fraction_up(sum(Fraction(release.epsilon) for release in releases))
     delta = round_fraction_up(sum(Fraction(release.delta) for release in releases))
@@ -192,7 +194,8 @@ def _compose_same_noise(releases: Sequence[Release]) -> Total:
 
 
 def _to_replace_one(release: Total) -> Total:
-    from private_ensembles.accounting.composition import replace_one_from_add_remove  # late: NumPy
+    # This is imported late, because it loads NumPy.
+    from private_ensembles.accounting.composition import replace_one_from_add_remove
 
     if release.adjacency == "replace_one":
         return release

@@ -298,42 +298,43 @@ def release_once(
         folder = None if output_folder is None else output_folder.folder
         return with_summary(Labels(query_pool.to_csv(draw(query_pool.votes)), folder))
     assert output_folder is not None  # whoever states a request keeps a ledger
-    known, number, note = _check_request(request, output_folder, holds_lock=True)
+    history, number, note = _check_request(request, output_folder, holds_lock=True)
     assert plan_and_epsilon is not None
     plan, epsilon = plan_and_epsilon
 
-    def labels_of(known: Record, number: int) -> Labels:
-        return with_summary(_labels(known, number, note, request, output_folder))
+    def labels_of(history: Record, number: int) -> Labels:
+        return with_summary(_labels(history, number, note, request, output_folder))
 
     if number is not None:
-        before = known.releases[number - 1]
+        before = history.releases[number - 1]
         if (before.plan.name, before.batch.epsilon) != (plan.name, epsilon):
             raise ValueError(
                 f"{output_folder.ledger}: labels for this request are out already, drawn by "
                 f"another version of this program ({before.plan.name}); they are in the ledger "
                 f"(session export): keep them, or allow other ones with {request.again_option}"
             )
-        return labels_of(known, number)
+        return labels_of(history, number)
 
-    from private_ensembles.accounting.adaptive_composition.account import Bounds  # late: NumPy
+    # This is imported late, because it loads NumPy.
+    from private_ensembles.accounting.adaptive_composition.account import Bounds
 
-    offered = _prepare_release(plan_and_epsilon, query_pool, draw, len(known.releases) + 1)
-    labels_of(replace(known, releases=(*known.releases, offered)), offered.batch.number)
+    offered = _prepare_release(plan_and_epsilon, query_pool, draw, len(history.releases) + 1)
+    labels_of(replace(history, releases=(*history.releases, offered)), offered.batch.number)
     batch = offered.batch
-    with contextlib.closing(_open_or_create_ledger(output_folder, known)) as file:
+    with contextlib.closing(_open_or_create_ledger(output_folder, history)) as file:
         file.release(
             lambda: query_pool.to_file_order(draw(query_pool.votes)).tolist(),
             output_folder.numbered_folder(batch.number).name,
             batch.queries,
             batch.most,
-            before=file.state() if known.state is None else known.state,
+            before=file.state() if history.state is None else history.state,
             cost=Bounds(0.0, epsilon),
             ids=batch.ids,
             plan=offered.terms.to_json(),
             request=(salt := file.salt(), request.digest(salt)),
         )
-        known = Record.read(file)
-    return labels_of(known, batch.number)
+        history = Record.read(file)
+    return labels_of(history, batch.number)
 
 
 def _prepare_release(
@@ -368,23 +369,24 @@ def _prepare_release(
     return Release(Batch(*sizes, epsilon, 0.0, ids, labels), terms)
 
 
-def _open_or_create_ledger(output_folder: OutputFolder, known: Record) -> LedgerFile:
+def _open_or_create_ledger(output_folder: OutputFolder, history: Record) -> LedgerFile:
     """Open the ledger to write on it; make it if there is none."""
-    if known.state is not None:
+    if history.state is not None:
         return LedgerFile.open(output_folder.ledger, RELEASES)
     output_folder.ledger.parent.mkdir(parents=True, exist_ok=True)
-    return LedgerFile.create(output_folder.ledger, known.opening_entry(), RELEASES)
+    return LedgerFile.create(output_folder.ledger, history.opening_entry(), RELEASES)
 
 
 def _labels(
-    known: Record, number: int, note: str | None, request: Request, output_folder: OutputFolder
+    history: Record, number: int, note: str | None, request: Request, output_folder: OutputFolder
 ) -> Labels:
     """Return the labels of a release, with all that is said of them."""
-    from private_ensembles.release import statement  # late: SciPy
+    # This is imported late, because it loads SciPy.
+    from private_ensembles.release import statement
 
-    batch, terms = release = known.releases[number - 1]
+    batch, terms = release = history.releases[number - 1]
     text, limit = terms.labels_text(batch), request.total_budget
-    total, joint = known.total, known.joint
+    total, joint = history.total, history.joint
     charged = statement.LedgerEntry(
         release.cost.epsilon,
         release.cost.delta,
@@ -398,7 +400,7 @@ def _labels(
         text,
         output_folder.numbered_folder(number),
         note=note,
-        remaining_budget=None if limit is None else _remaining_budget(limit, known),
+        remaining_budget=None if limit is None else _remaining_budget(limit, history),
         documents=statement.documents(terms.plan, terms.proof, charged),
         time=batch.time,
         total=total,
@@ -430,7 +432,7 @@ def check_permission_or_exit(jobs: Iterable, config: Mapping) -> None:
 class _Permission(NamedTuple):
     """What is on the ledger, the number of the release asked for, if any, and what to say."""
 
-    known: Record
+    history: Record
     number: int | None = None
     note: str | None = None
 
@@ -452,42 +454,42 @@ def _check_request(
     )
     if not request.secure:
         return _Permission(Record())  # a rehearsal releases nothing
-    known, number = _read(request, output_folder)
+    history, number = _read(request, output_folder)
     if number is not None:
-        release = known.releases[number - 1]
+        release = history.releases[number - 1]
         if release.batch.labels is not None:
             if not (request.again and _is_shown(output_folder, release)):
                 note = "These labels were drawn and charged before: they cost nothing more."
-                return _Permission(known, number, note)
+                return _Permission(history, number, note)
         elif not request.again:
             # Whoever holds the lock may be drawing these labels.
             if not holds_lock and files.is_held(output_folder.lock):
-                return _Permission(known)
+                return _Permission(history)
             epsilon = write_upper_bound(release.batch.epsilon)
             raise ValueError(
                 f"{output_folder.ledger}: these labels were charged (epsilon = {epsilon}), and "
                 "were lost when the process ended: they cannot be had; allow a new charge with "
                 f"{request.again_option}"
             )
-    after = record.compose_totals([*known.costs, request.budget()])
+    after = record.compose_totals([*history.costs, request.budget()])
     if request.total_budget is not None and after.epsilon > request.total_budget:
         raise ValueError(
             f"{output_folder.ledger}: with this release all on the ledger may cost {after}: must "
             f"be at most total_budget = {request.total_budget:g}; epsilon = "
-            f"{write_lower_bound(_remaining_budget(request.total_budget, known))} is left"
+            f"{write_lower_bound(_remaining_budget(request.total_budget, history))} is left"
         )
-    if not known.releases:
-        return _Permission(known)
-    before = f"{len(known.releases)} release{'s' * (len(known.releases) > 1)}"
+    if not history.releases:
+        return _Permission(history)
+    before = f"{len(history.releases)} release{'s' * (len(history.releases) > 1)}"
     if request.again:
         note = f"Releasing again. With the {before} before: at most {after} together."
-        return _Permission(known, None, note)
+        return _Permission(history, None, note)
     where = f"in {output_folder.ledger}, which the same request puts into place"
-    if any(_is_shown(output_folder, release) for release in known.releases):
+    if any(_is_shown(output_folder, release) for release in history.releases):
         where = "that are there"
     raise ValueError(
         f"{output_folder.ledger}: labels of your votes are out already ({before}, at most "
-        f"{known.total}); drawn again, all together may cost {after}: keep those "
+        f"{history.total}); drawn again, all together may cost {after}: keep those "
         f"{where}, or allow it with {request.again_option}"
     )
 
@@ -503,18 +505,18 @@ def _read(request: Request, output_folder: OutputFolder) -> tuple[Record, int | 
             return request.digest(salt)
         return ""
 
-    known, number = Record(already_spent=request.already_spent), None
+    history, number = Record(already_spent=request.already_spent), None
     if output_folder.ledger.exists():
         with contextlib.closing(
             LedgerFile.open(output_folder.ledger, RELEASES, write=False)
         ) as file:
-            known, number = Record.read(file), file.find_request(digest)
+            history, number = Record.read(file), file.find_request(digest)
     elif (old := output_folder.releases_folder / "releases.csv").exists():
         raise ValueError(
             f"{old}: is the record of version 0.3: move {output_folder.releases_folder} away, and "
             f"carry over the sums of its columns with {request.already_spent_option}EPSILON,DELTA"
         )
-    stated, noted = request.already_spent, known.already_spent
+    stated, noted = request.already_spent, history.already_spent
     if stated is not None and (noted is None or astuple(stated)[:2] != astuple(noted)[:2]):
         how = "without it" if noted is None else f"with {noted}"
         raise ValueError(
@@ -522,13 +524,13 @@ def _read(request: Request, output_folder: OutputFolder) -> tuple[Record, int | 
         )
     shown = output_folder.releases_folder.glob("[0-9]*/labels.csv")
     numbers = [int(path.parent.name) for path in shown if path.parent.name.isdecimal()]
-    if max(numbers, default=0) > len(known.releases):
+    if max(numbers, default=0) > len(history.releases):
         folder = output_folder.numbered_folder(max(numbers))
         raise ValueError(
             f"{output_folder.ledger}: lacks the release of {folder}: restore it, or move these "
             "labels away"
         )
-    return known, number
+    return history, number
 
 
 def _is_shown(output_folder: OutputFolder, release: Release) -> bool:
@@ -539,9 +541,9 @@ def _is_shown(output_folder: OutputFolder, release: Release) -> bool:
     return False
 
 
-def _remaining_budget(total_budget: float, known: Record) -> float:
+def _remaining_budget(total_budget: float, history: Record) -> float:
     """Return what is left of a total budget, rounded down."""
-    spent = 0.0 if known.total is None else known.total.epsilon
+    spent = 0.0 if history.total is None else history.total.epsilon
     remaining = Fraction(total_budget) - Fraction(spent)
     rounded = float(remaining)
     return max(0.0, rounded if Fraction(rounded) <= remaining else math.nextafter(rounded, 0.0))
