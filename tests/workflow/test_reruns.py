@@ -261,20 +261,20 @@ FILES = {
     # Those of papers that this run leaves out; PATE's: test_reruns_pate.py.
     f"{MODULE}/papers/dpbag/tables.py": END,  # relations of printed numbers know the tables
     f"{MODULE}/papers/dpbag/experiment.py": NOTHING,
-    f"{MODULE}/papers/dpbag/mathematics/plain.py": MECHANISMS,
+    f"{MODULE}/papers/dpbag/mathematics/label_loss.py": MECHANISMS,
     f"{MODULE}/command/main.py": NOTHING,  # a door of its own
     f"{MODULE}/labels/planner/api.py": NOTHING,  # another
     f"{MODULE}/__main__.py": NOTHING,
     f"{MODULE}/base/settings.py": NOTHING,
     f"{MODULE}/papers/pate/experiment.py": NOTHING,
-    f"{MODULE}/training/student/images.py": NOTHING,
+    f"{MODULE}/training/student/network.py": NOTHING,
     f"{MODULE}/papers/nzc/mathematics/mechanism.py": MECHANISMS,
     f"{MODULE}/papers/ledger/ledger.py": NOTHING,
     f"{MODULE}/release/own_votes.py": NOTHING,
     f"{MODULE}/release/statement.py": NOTHING,
     f"{MODULE}/release/certificate.py": NOTHING,
     f"{MODULE}/verify/verify.py": NOTHING,  # a door of its own, too
-    f"{MODULE}/release/files/read.py": NOTHING,
+    f"{MODULE}/release/files/votes_reader.py": NOTHING,
     f"{MODULE}/base/streams.py": DATA | STUDY | PLAN,
     f"{MODULE}/papers/darrm/experiment.py": ACCURACY,
     f"{MODULE}/papers/compare/comparison.py": END,
