@@ -47,6 +47,12 @@ def audit_mechanism(
 ) -> Audited:
     """Audit a mechanism over every histogram of votes and every move of one vote.
 
+    >>> def respond(counts):  # randomised response on the vote of one teacher
+    ...     return 0.25 + 0.5 * (counts > 0)
+    >>> audited = audit_mechanism(respond, teachers=1, classes=2, delta=1e-9)
+    >>> round(audited.epsilon, 4), audited.worst_counts  # ln 3
+    (1.0986, ((1, 0), (0, 1)))
+
     Args:
         probabilities: counts (n, classes) -> (n, labels), the probability of each label; rows add
             up to 1 (an outcome without a label is one more column). Errors of its floats up to
@@ -62,12 +68,6 @@ def audit_mechanism(
     Raises:
         ValueError: for values out of range, for a table that is not one of probabilities, and for
             too many histograms to list (`audit.vote_neighbours`).
-
-    >>> def respond(counts):  # randomised response on the vote of one teacher
-    ...     return 0.25 + 0.5 * (counts > 0)
-    >>> audited = audit_mechanism(respond, teachers=1, classes=2, delta=1e-9)
-    >>> round(audited.epsilon, 4), audited.worst_counts  # ln 3
-    (1.0986, ((1, 0), (0, 1)))
     """
     if adjacency == "add_remove":
         raise ValueError(

@@ -54,6 +54,9 @@ def exact_delta(
 ) -> float:
     """Return the least delta with which the mechanism is (epsilon, delta)-DP.
 
+    >>> round(exact_delta([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], epsilon=0.0), 10)
+    0.5
+
     Args:
         prob_matrix: (H, L), Pr[label | input]; rows add up to 1 within the stated errors.
         neighbours: (P, 2) pairs of rows, or a sparse (H, H) relation, or a function from a row to
@@ -66,9 +69,6 @@ def exact_delta(
         ValueError: for entries outside [0, 1] beyond the errors, rows that do not add up to 1,
             pairs that are not rows, no pair at all, epsilon < 0 or NaN, negative errors, and an
             unknown side.
-
-    >>> round(exact_delta([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], epsilon=0.0), 10)
-    0.5
     """
     return worst_pair(prob_matrix, neighbours, epsilon=epsilon, **errors).value
 
@@ -80,6 +80,9 @@ def exact_epsilon(
     **errors,
 ) -> float:
     """Return the least epsilon >= 0 with which the mechanism is (epsilon, delta)-DP.
+
+    >>> round(exact_epsilon([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], delta=0.0), 4)  # ln 3
+    1.0986
 
     The worst event S of a pair holds the labels with the largest ratios P[a] / P[b], so that
     epsilon = max over such S of log((P[a](S) - delta) / P[b](S)), and no search is needed.
@@ -95,9 +98,6 @@ def exact_epsilon(
 
     Raises:
         ValueError: as for :func:`exact_delta`, and for another delta.
-
-    >>> round(exact_epsilon([[0.75, 0.25], [0.25, 0.75]], [(0, 1)], delta=0.0), 4)  # ln 3
-    1.0986
     """
     return worst_pair(prob_matrix, neighbours, delta=delta, **errors).value
 

@@ -63,6 +63,11 @@ def certify(
 ) -> Certificate:
     """Certify that DaRRM with this gamma is (m epsilon, delta)-DP, or show that it cannot be.
 
+    >>> certify([1, 0.5, 0.5, 1], m=1, epsilon=0.1).holds
+    False
+    >>> certify([0.3, 0.1, 0.1, 0.3], m=1, epsilon=0.1).holds
+    True
+
     Args:
         gamma: shape (K + 1,), values in [0, 1], exactly symmetric around K/2, K odd.
         m: the privacy allowance in [1, K].
@@ -79,11 +84,6 @@ def certify(
 
     References:
         DaRRM, Lemmas 3.4 and 5.1; docs/method.md, sections 2 to 5.
-
-    >>> certify([1, 0.5, 0.5, 1], m=1, epsilon=0.1).holds
-    False
-    >>> certify([0.3, 0.1, 0.1, 0.3], m=1, epsilon=0.1).holds
-    True
     """
     gamma = check_gamma(gamma)
     problem = PrivacyProblem(len(gamma) - 1, m, epsilon, Delta, resolve_delta(m, Delta, delta))

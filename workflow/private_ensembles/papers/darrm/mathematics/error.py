@@ -76,15 +76,15 @@ def error_at(gamma: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
 def expected_error(gamma: ArrayLike, prior: str | Prior = "uniform:0.5,1") -> float:
     """Return the expected error of gamma under a prior, as `expected_error_estimate` finds it.
 
+    >>> expected_error([1, 1, 1, 1]), round(expected_error([0, 0, 0, 0]), 4)
+    (0.0, 0.3438)
+
     Args:
         gamma: (K + 1,), symmetric, in [0, 1].
         prior: of the teachers' p_i.
 
     Raises:
         ValueError: gamma is no noise function, or the prior is unknown.
-
-    >>> expected_error([1, 1, 1, 1]), round(expected_error([0, 0, 0, 0]), 4)
-    (0.0, 0.3438)
     """
     return expected_error_estimate(gamma, prior).error
 

@@ -49,6 +49,9 @@ def gamma_constant(
 ) -> NDArray[np.float64]:
     """Return gamma of randomised response, constant in l, shape (K + 1,).
 
+    >>> gamma_constant(11, 3, 0.1).round(4)[:2].tolist()
+    [0.2975, 0.2975]
+
     The majority of all K teachers is (tau epsilon, lambda)-DP by composition. A value above 1 means
     that no noise is needed and is returned as 1.
 
@@ -66,9 +69,6 @@ def gamma_constant(
 
     References:
         DaRRM, Lemma A.1 and Eq. 4.
-
-    >>> gamma_constant(11, 3, 0.1).round(4)[:2].tolist()
-    [0.2975, 0.2975]
     """
     problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))
     tau, lambda_ = float(K), -math.expm1(K * math.log1p(-Delta))
@@ -116,14 +116,14 @@ def subsampling_probability(K: int, size: int) -> NDArray[np.float64]:
 def gamma_subsampling(K: int, m: int) -> NDArray[np.float64]:
     """Return gamma of the majority of m teachers drawn without replacement, (K + 1,).
 
+    >>> gamma_subsampling(3, 1).round(4).tolist()
+    [1.0, 0.3333, 0.3333, 1.0]
+
     Raises:
         ValueError: K is not odd, or m is no integer in 1..K.
 
     References:
         DaRRM, Lemma 3.1.
-
-    >>> gamma_subsampling(3, 1).round(4).tolist()
-    [1.0, 0.3333, 0.3333, 1.0]
     """
     checks.check_integer(K=K, at_least=1, odd=True)
     half = subsampling_probability(K, m)[(K + 1) // 2 :]
@@ -133,6 +133,9 @@ def gamma_subsampling(K: int, m: int) -> NDArray[np.float64]:
 def gamma_double_subsampling(K: int, m: int) -> NDArray[np.float64]:
     """Return gamma of the majority of 2m - 1 drawn teachers; 1 for m >= (K+1)/2.
 
+    >>> gamma_double_subsampling(3, 1).round(4).tolist()
+    [1.0, 0.3333, 0.3333, 1.0]
+
     The theorem proves m epsilon-DP for i.i.d. teachers with Delta = delta = 0 only; certify every
     other use.
 
@@ -141,9 +144,6 @@ def gamma_double_subsampling(K: int, m: int) -> NDArray[np.float64]:
 
     References:
         DaRRM, Theorem 4.1.
-
-    >>> gamma_double_subsampling(3, 1).round(4).tolist()
-    [1.0, 0.3333, 0.3333, 1.0]
     """
     if int(m) != m:
         raise ValueError(f"m = {m}: double subsampling needs an integer m")

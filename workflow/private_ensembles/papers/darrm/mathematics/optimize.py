@@ -88,6 +88,10 @@ def optimize_gamma(
 ) -> GammaSolution:
     """Return the gamma of largest utility for which DaRRM is (m epsilon, delta)-DP.
 
+    >>> solution = optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5)
+    >>> round(solution.utility, 4), solution.certificate.holds
+    (0.8488, True)
+
     If the utility leaves gamma undetermined, sum(gamma) is maximised among the optima.
 
     Args:
@@ -111,10 +115,6 @@ def optimize_gamma(
 
     References:
         DaRRM, Eq. 2-3; docs/method.md, section 6.
-
-    >>> solution = optimize_gamma(K=11, m=3, epsilon=0.1, Delta=1e-5)
-    >>> round(solution.utility, 4), solution.certificate.holds
-    (0.8488, True)
     """
     started = time.perf_counter()
     problem = PrivacyProblem(K, m, epsilon, Delta, resolve_delta(m, Delta, delta))

@@ -142,6 +142,12 @@ def confident_gnmax_privacy(
 ) -> ConfidentPrivacy:
     """Return what Confident-GNMax costs on all queries, for certain and as in the paper.
 
+    >>> import numpy as np
+    >>> counts = np.array([[240, 10], [130, 120]] * 50)
+    >>> privacy = confident_gnmax_privacy(counts, 200, 150, 40, delta=1e-5, tuning="rule_of_thumb")
+    >>> round(privacy.expected_answers, 1), round(privacy.exact_data_independent_epsilon, 2)
+    (46.3, 1.38)
+
     The record shows what is certain first. The paper's expected cost and its sanitised report are
     private, and no guarantee. ``classic`` and ``paper`` give what the paper computes.
 
@@ -162,12 +168,6 @@ def confident_gnmax_privacy(
 
     References:
         PATE 2018, Algorithm 1 and Table 2.
-
-    >>> import numpy as np
-    >>> counts = np.array([[240, 10], [130, 120]] * 50)
-    >>> privacy = confident_gnmax_privacy(counts, 200, 150, 40, delta=1e-5, tuning="rule_of_thumb")
-    >>> round(privacy.expected_answers, 1), round(privacy.exact_data_independent_epsilon, 2)
-    (46.3, 1.38)
     """
     single_round = confident_round(counts, threshold, sigma1, sigma2, noise=noise)
     return compose_rounds([single_round], delta, conversion=conversion, formula=formula, **options)

@@ -175,6 +175,9 @@ def gnmax_rdp(
 ) -> NDArray[np.float64]:
     """Return the forward Rényi cost of every query's GNMax label at its votes, (queries, orders).
 
+    >>> gnmax_rdp([[240, 10], [130, 120]], sigma=40, orders=[8.0]).round(6).tolist()
+    [[1.2e-05], [0.005]]
+
     Not for release, and no guarantee.
 
     Args:
@@ -185,9 +188,6 @@ def gnmax_rdp(
 
     Raises:
         ValueError: as `gnmax_log_q` and `check_orders` raise it.
-
-    >>> gnmax_rdp([[240, 10], [130, 120]], sigma=40, orders=[8.0]).round(6).tolist()
-    [[1.2e-05], [0.005]]
     """
     return gnmax_rdp_of_log_q(gnmax_log_q(counts, sigma, noise=noise), sigma, orders)
 
