@@ -94,8 +94,8 @@ def measure_network(name: str, batch: int) -> dict:
                 IMAGES * operations / taken["seconds"],
             )
             rounds.append((rates[1] / rates[0], *rates))
-        share, most, rate = max(rounds)
-        row |= {f"{part}_share": share, f"{part}_limit": most, f"{part}_rate": rate}
+        share, limit_rate, rate = max(rounds)
+        row |= {f"{part}_share": share, f"{part}_limit": limit_rate, f"{part}_rate": rate}
     return row
 
 

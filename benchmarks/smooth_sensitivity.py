@@ -62,8 +62,8 @@ def draw_votes(name: str, queries: int | None = None) -> np.ndarray:
     queries = case.queries if queries is None else queries
     source = randomness.generator(0, "benchmark", "smooth-sensitivity", name)
     first = source.beta(4 * case.agreement, 4 * (1 - case.agreement), case.queries)
-    rest = source.dirichlet(np.full(case.classes - 1, 0.1), case.queries)
-    shares = np.c_[first, (1 - first)[:, None] * rest][:queries]
+    other_shares = source.dirichlet(np.full(case.classes - 1, 0.1), case.queries)
+    shares = np.c_[first, (1 - first)[:, None] * other_shares][:queries]
     return source.multinomial(case.teachers, shares / shares.sum(axis=1, keepdims=True))
 
 

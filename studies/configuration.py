@@ -173,9 +173,9 @@ class Studies(types.Section):
                     allowed = f"one of pate.tasks whose teachers are plain: {', '.join(plain)}"
                     yield f"adversaries.tasks[{index}]", name, allowed
             if self.adversaries.data in ("any", settings.data):
-                most = settings.darrm.K
+                largest_m = settings.darrm.K
                 yield from types.find_numbers_above(
-                    "adversaries.m", self.adversaries.m, most, "darrm.K"
+                    "adversaries.m", self.adversaries.m, largest_m, "darrm.K"
                 )
 
 

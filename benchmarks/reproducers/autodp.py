@@ -12,8 +12,8 @@ labels = Mechanism()
 labels.propagate_updates(
     lambda order: LABELS * RDP_inde_pate_gaussian({"sigma": SIGMA}, order), "RDP"
 )
-# For sigma = 4 and the votes 40, 5, 5: an upper bound on the chance of another label than the
-# first, Proposition 7 of the paper.
+# This is an upper bound on the probability of another label than the first, by Proposition 7 of the
+# paper, for sigma = 4 and the votes 40, 5, 5.
 LOG_Q, ORDERS = -21.2, [2.0, 5.0, 10.0]
 bounds = []
 for order in ORDERS:

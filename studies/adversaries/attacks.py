@@ -424,7 +424,7 @@ class Attacks:
         setting: AttackedMechanism,
         record: str,
         way: str,
-        known: str,
+        known_training: str,
         here: NDArray,
         there: NDArray,
     ) -> dict:
@@ -439,15 +439,15 @@ class Attacks:
             setting.outcomes(here), setting.outcomes(there), setting.delta, **errors
         )
         # A teacher's vote is a certainty if DP-SGD's noise is known, and nothing is proven of it.
-        proven = setting.proven if known == "everything" else None
-        return self._describe_attack(setting, record, way, known, result) | {
+        proven = setting.proven if known_training == "everything" else None
+        return self._describe_attack(setting, record, way, known_training, result) | {
             "moved_votes": int((here != there).any(axis=1).sum()),
             "exact_epsilon": exact,
             "proven_epsilon": proven,
         }
 
     def _describe_attack(
-        self, setting: AttackedMechanism, record: str, way: str, known: str, result
+        self, setting: AttackedMechanism, record: str, way: str, known_training: str, result
     ) -> dict:
         return {
             "dataset": self.target.dataset.name,
@@ -456,7 +456,7 @@ class Attacks:
             "teachers": self.target.K,
             "record": record,
             "queries_are": way,
-            "training_known": known,
+            "training_known": known_training,
             "queries": self.settings["queries"],
             "delta": setting.delta,
             "observed_lower": result.lower,

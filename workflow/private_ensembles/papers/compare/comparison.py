@@ -196,8 +196,8 @@ def _error_of_difference(cell: Mapping[str, str], ours: Reproduced) -> StandardE
         printed = float(cell["published_sd"]) ** 2 / ours.draws
         parts.append(VariancePart(printed, ours.draws - 1 or math.inf))
     if not math.isnan(ours.error):
-        known = math.isnan(ours.freedom)
-        parts.append(VariancePart(ours.error**2, math.inf if known else ours.freedom))
+        is_known = math.isnan(ours.freedom)
+        parts.append(VariancePart(ours.error**2, math.inf if is_known else ours.freedom))
     elif not math.isnan(ours.sd):
         parts.append(VariancePart(ours.sd**2, math.inf))
     return standard_error(parts)

@@ -270,8 +270,8 @@ def read_paper(path: Path) -> Paper:
         raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ValueError(f"{path}: {place}: {first['msg']}") from None
+        location = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{path}: {location}: {first['msg']}") from None
 
 
 @functools.cache

@@ -124,23 +124,23 @@ def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> 
     pate = published[published["paper"] == "pate"]
     digits = pate.set_index(["item", "dataset", "row", "column"])["published"].astype(float)
 
-    def claim(place, value, how):
-        names = dict(zip(("item", "task", "row", "column"), place, strict=True))
+    def claim(key, value, how):
+        names = dict(zip(("item", "task", "row", "column"), key, strict=True))
         return names | {"value": value, "how": how}
 
     for (task, aggregator), row in rows.items():
         quantities = recompute_row(row)
         shares = [100 * quantities[f"gnss_cost_{which}"] / row.epsilon for which in _FORMULAS]
-        place = "section3.5", task, aggregator, "sanitising_share_below"
+        key = "section3.5", task, aggregator, "sanitising_share_below"
         how = f"the exact cost over epsilon; Theorem 23 as printed: {shares[1]:.3g} %"
-        yield claim(place, shares[0], how)
+        yield claim(key, shares[0], how)
     # There are two classes at a gap of 4 sigma; two noises differ with the variance 2 sigma^2.
     for noise, log_q in (
         ("gnmax", log_ndtr(-4 / math.sqrt(2))),
         ("lnmax", math.log(wrong_probability([4.0], 1.0))),
     ):
-        place = "section5.2", "glyph", noise, "log_q_at_4_sigma"
-        yield claim(place, float(log_q), "the label's own distribution, two classes")
+        key = "section5.2", "glyph", noise, "log_q_at_4_sigma"
+        yield claim(key, float(log_q), "the label's own distribution, two classes")
     for row, label in (("confident", "second label"), ("confident, first label", "first label")):
         confident, lnmax = (
             digits["figure1", "glyph", f"{aggregator}, {label}", "epsilon"]
@@ -164,11 +164,11 @@ def claims(published: pd.DataFrame, rows: dict[tuple[str, str], PrintedRow]) -> 
         digits["table1", "glyph", row, column]
         for row, column in (("confident", "student_accuracy"), ("baseline", "baseline_accuracy"))
     )
-    place = "section5.3", "glyph", "confident", "points_below_baseline"
-    yield claim(place, baseline - best, "Table 1: the baseline less the best student")
+    key = "section5.3", "glyph", "confident", "points_below_baseline"
+    yield claim(key, baseline - best, "Table 1: the baseline less the best student")
     for teachers in (100, 5000):
-        place = "section5.2", "glyph", f"{teachers} teachers", "inputs_thousands"
-        yield claim(place, GLYPH_IMAGES / teachers / 1000, "65 million inputs by teachers")
+        key = "section5.2", "glyph", f"{teachers} teachers", "inputs_thousands"
+        yield claim(key, GLYPH_IMAGES / teachers / 1000, "65 million inputs by teachers")
 
 
 def small_print() -> pd.DataFrame:

@@ -46,7 +46,9 @@ ORDERS = np.concatenate([[1.25, 1.5, 1.75], np.arange(2, 100.5, 0.5), np.geomspa
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class GnssReport(GuardedRecord):
-    """How one cost is sanitised by GNSS. A constant cost is published as it is: then the first three are None.
+    """How one cost is sanitised by GNSS.
+
+    A constant cost is published as it is: then the first three are None.
 
     Attributes:
         beta: smoothness.

@@ -117,11 +117,11 @@ def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDA
         spread = 1 / (1 - r)
         # The last condition: mu_2 ln((mu_2 + 1) / (mu_2 - 1)) <= L (2 - r), its left side within 18
         # + 4 spread roundings, its right side within 5.
-        left = round_float_up(np.log1p(2 * r * spread) / r, 24 + 4 * spread)
+        left_side = round_float_up(np.log1p(2 * r * spread) / r, 24 + 4 * spread)
         applies = (
             (round_float_up(r, 3) < 1)
             & (round_float_down(1 + 1 / r, 5) >= orders)
-            & (left <= L * (2 - r))
+            & (left_side <= L * (2 - r))
         )
         bound = theorem_6(L, L * (1 - r) ** 2, L * r * (2 - r), L * r * (2 + r), spread, orders)
     # If q = 0 (a single class, or votes further apart than any float tells), nothing is revealed.

@@ -194,8 +194,8 @@ def rule_of_thumb(
         beta = 0.4 / order if formula == "paper" else 0.65 * largest_beta(order)
     slope, _ = gnss_terms(order, beta, formula=formula)
     if not math.isfinite(slope):
-        most = largest_beta(order, formula=formula)
-        raise ValueError(f"beta = {beta}: must be below {most:g} at order {order:g}")
+        limit = largest_beta(order, formula=formula)
+        raise ValueError(f"beta = {beta}: must be below {limit:g} at order {order:g}")
     if sigma_ss is None:
         sigma_ss = math.sqrt(slope * (order - 1) / (-0.15 * math.log(delta)))
     return beta, sigma_ss
