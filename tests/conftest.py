@@ -125,7 +125,7 @@ def stand_in(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def made_once(request, tmp_path_factory):
+def make_once(request, tmp_path_factory):
     """Make something in a folder that all processes share; returns the folder, what was said.
 
     The first process that asks makes it, and the others wait. Nobody may change what is in it.
@@ -156,13 +156,13 @@ def _compiled_workflow(folder: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def copy_workflow(made_once):
+def copy_workflow(make_once):
     """Copy the workflow, without anything it made but its bytecode, into a folder.
 
     It is compiled once: otherwise every copy would be, and where Python may write no bytecode every
     job anew.
     """
-    template, _ = made_once("template", _compiled_workflow)
+    template, _ = make_once("template", _compiled_workflow)
 
     def copy(destination: Path) -> Path:
         return shutil.copytree(template, destination, dirs_exist_ok=True)
@@ -227,7 +227,7 @@ def planned(run_snakemake):
 
 
 @pytest.fixture(scope="session")
-def finish_run(made_once, copy_workflow, start_snakemake):
+def finish_run(make_once, copy_workflow, start_snakemake):
     """The folder in which a scenario, or tiny_studies, has run to its end, by its name."""
 
     @functools.cache
@@ -241,7 +241,7 @@ def finish_run(made_once, copy_workflow, start_snakemake):
             done = start_snakemake(folder, *own, *given)
             return f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
 
-        folder, said = made_once(f"finished-{name}", run)
+        folder, said = make_once(f"finished-{name}", run)
         assert said.startswith("exit status 0\n"), said
         return folder
 

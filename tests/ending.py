@@ -18,12 +18,12 @@ from types import ModuleType
 FAILED = 2
 
 
-def by(number: signal.Signals) -> Callable[[], None]:
+def kill_with(number: signal.Signals) -> Callable[[], None]:
     """Return what sends a signal to the process that calls it."""
     return lambda: os.kill(os.getpid(), number)
 
 
-def at_every_line(
+def end_at_every_line(
     work: Callable[[], None],
     where: Iterable[ModuleType | str],
     end: Callable[[], None],
@@ -43,7 +43,7 @@ def at_every_line(
             return
 
 
-def at_every_state(
+def visit_every_state(
     work: Callable[[], None], where: Iterable[ModuleType | str], folder: Path
 ) -> Iterator[int]:
     """Run the work once, and put the folder into each state in which a kill would leave it.
@@ -65,7 +65,7 @@ def at_every_state(
             yield number
 
 
-def with_room_for(size: int, work: Callable[[], None]) -> bool:
+def run_with_room_for(size: int, work: Callable[[], None]) -> bool:
     """Run the work where no file can grow beyond `size` bytes; tell whether it was done."""
 
     def full():

@@ -12,7 +12,7 @@ from private_ensembles.release.session_terms import Terms
 NOTHING_PROVEN = Proof({"kind": "none", "theorem": "none", "why": "this is a test"})
 
 
-def made_up(plan: ReleasePlan, epsilon: float) -> Release:
+def make_release(plan: ReleasePlan, epsilon: float) -> Release:
     """Return a release by this plan, as a ledger has it."""
     batch = Batch(1, "0001", 1, 0, plan.queries, plan.labels, epsilon, 0.0, None, [0])
     return Release(batch, Terms(plan, Names(), NOTHING_PROVEN))

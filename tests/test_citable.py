@@ -16,7 +16,7 @@ ADDRESS = re.compile(r"https://github\.com/[\w-]+/private-ensembles")
 
 
 @pytest.fixture(scope="module")
-def stated(root):
+def citation_facts(root):
     """What each file says: CITATION.cff, codemeta.json, .zenodo.json, pyproject.toml."""
     return {
         "cff": yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8")),
@@ -28,9 +28,9 @@ def stated(root):
     }
 
 
-def test_all_files_say_the_same(stated, root):
+def test_all_files_say_the_same(citation_facts, root):
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    cff, codemeta, zenodo, project = stated.values()
+    cff, codemeta, zenodo, project = citation_facts.values()
     assert {cff["version"], codemeta["version"], zenodo["version"]} == {
         private_ensembles.__version__
     }
@@ -50,9 +50,9 @@ def test_all_files_say_the_same(stated, root):
     assert codemeta["softwareRequirements"] == needed
 
 
-def test_one_address_is_named_everywhere(stated, root, tracked_text):
-    assert stated["cff"]["repository-code"] == private_ensembles.REPOSITORY
-    assert stated["codemeta"]["codeRepository"] == private_ensembles.REPOSITORY
+def test_one_address_is_named_everywhere(citation_facts, root, tracked_text):
+    assert citation_facts["cff"]["repository-code"] == private_ensembles.REPOSITORY
+    assert citation_facts["codemeta"]["codeRepository"] == private_ensembles.REPOSITORY
     for name, text in tracked_text.items():
         if not name.startswith("tests/") and name != ".ci/publish_at":
             assert set(ADDRESS.findall(text)) <= {private_ensembles.REPOSITORY}, name

@@ -140,7 +140,7 @@ def drawing(folder):
     return found
 
 
-def of_a_mechanism(drawn):
+def belongs_to_mechanism(drawn):
     """Whether the law of a mechanism draws: the tests of all mechanisms (AUDITED) cover these."""
     modules = {entry.law.rpartition(".")[0] for entry in registry.ENTRIES}
     return drawn.split()[0] in {f"{module.replace('.', '/')}.py" for module in modules}
@@ -148,7 +148,7 @@ def of_a_mechanism(drawn):
 
 def test_every_draw_is_audited_or_needs_none(root):
     found = drawing(root / "workflow/private_ensembles") | drawing(root / "studies")
-    assert found == set(PRIVATE) | set(OTHER) | set(filter(of_a_mechanism, found))
+    assert found == set(PRIVATE) | set(OTHER) | set(filter(belongs_to_mechanism, found))
     assert not set(PRIVATE) & set(OTHER)
 
 

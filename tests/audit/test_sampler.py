@@ -24,7 +24,7 @@ def biased_coin(histogram, runs, generator):
     return (generator.random(runs) < histogram[0]).astype(int)
 
 
-def of_coins(bound, first, second, number, runs, seed=0, **options):
+def bound_of_coins(bound, first, second, number, runs, seed=0, **options):
     """A bound on two coins, of label 1 with the first and with the second probability."""
     generator = np.random.default_rng(seed)
     inputs = [first], [second]
@@ -51,7 +51,7 @@ def test_bound_is_wrong_as_rarely_as_stated():
     true = math.log(0.6 / 0.4)
     wrong = 0
     for seed in range(400):
-        found = of_coins(epsilon_lower_bound, 0.6, 0.4, 0.0, 200, seed, confidence=0.8)
+        found = bound_of_coins(epsilon_lower_bound, 0.6, 0.4, 0.0, 200, seed, confidence=0.8)
         wrong += found.value > true
     # Expected at most 80; Bonferroni makes it far fewer.
     assert wrong <= 80
@@ -60,7 +60,7 @@ def test_bound_is_wrong_as_rarely_as_stated():
 def test_bound_grows_towards_the_truth_with_the_runs():
     true = math.log(0.6 / 0.4)
     values = [
-        of_coins(epsilon_lower_bound, 0.6, 0.4, 0.0, runs, 1).value
+        bound_of_coins(epsilon_lower_bound, 0.6, 0.4, 0.0, runs, 1).value
         for runs in (100, 10_000, 1_000_000)
     ]
     assert values[0] < values[1] < values[2] < true
@@ -68,10 +68,10 @@ def test_bound_grows_towards_the_truth_with_the_runs():
 
 
 def test_delta_bound_and_direction_are_found():
-    found = of_coins(delta_lower_bound, 0.0, 1.0, 5.0, 20_000)
+    found = bound_of_coins(delta_lower_bound, 0.0, 1.0, 5.0, 20_000)
     assert 0.9 < found.value < 1
     assert found.successes in ((20_000, 0), (0, 20_000))
-    none = of_coins(delta_lower_bound, 0.5, 0.5, 1.0, 2000)
+    none = bound_of_coins(delta_lower_bound, 0.5, 0.5, 1.0, 2000)
     assert none.value == 0
     assert none.event == ()
 
@@ -116,7 +116,7 @@ def test_bad_input_is_named(change, name):
 
 
 def test_delta_is_asked_for_at_epsilon_zero_as_well():
-    found = of_coins(delta_lower_bound, 0.0, 0.5, 0.0, 2000)
+    found = bound_of_coins(delta_lower_bound, 0.0, 0.5, 0.0, 2000)
     assert 0.4 < found.value < 0.5
 
 

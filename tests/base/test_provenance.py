@@ -34,7 +34,7 @@ def rule(fake_snakemake, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def made(rule):
+def recorded_file(rule):
     """A result made by a job."""
     with files.job(rule(outputs=[NAME])) as job:
         job.output[0].write_text("a,b\n1,2\n")
@@ -48,14 +48,14 @@ def change(path, text):
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def test_record_says_where_a_result_came_from(made):
+def test_record_says_where_a_result_came_from(recorded_file):
     record = json.loads(Path("results/provenance/darrm/tables/table1.csv.json").read_text())
-    assert record == read_record(made)
+    assert record == read_record(recorded_file)
     assert record["file"] == NAME
     assert record["rule"] == "some_rule"
     assert record["params"] == {"m": 3, "code": "abc"}
     assert record["seed"] == 7
-    assert record["sha256"] == hashlib.sha256(made.read_bytes()).hexdigest()
+    assert record["sha256"] == hashlib.sha256(recorded_file.read_bytes()).hexdigest()
     assert {"versions", "revision", "python", "machine", "device", "inputs"} <= set(record)
 
 
@@ -66,35 +66,37 @@ def test_failed_job_leaves_no_record(rule):
     assert [path for path in Path("results").rglob("*") if path.is_file()] == []
 
 
-def test_unchanged_input_is_passed_with_its_checksum(made):
-    assert check_inputs([made]) == {NAME: read_record(made)["sha256"]}
+def test_unchanged_input_is_passed_with_its_checksum(recorded_file):
+    assert check_inputs([recorded_file]) == {NAME: read_record(recorded_file)["sha256"]}
 
 
 @pytest.mark.parametrize("confidential", [False, True])
-def test_input_that_differs_from_its_record_stops_the_job(made, rule, capsys, confidential):
-    change(made, "a,b\n1,3\n")
+def test_input_that_differs_from_its_record_stops_the_job(
+    recorded_file, rule, capsys, confidential
+):
+    change(recorded_file, "a,b\n1,3\n")
     with pytest.raises(ValueError, match=r"table1\.csv: is damaged") as caught:
-        check_inputs([made])
+        check_inputs([recorded_file])
     assert "\n" not in str(caught.value)
     with pytest.raises(SystemExit), files.job(rule([NAME]), confidential=confidential):
         raise AssertionError("the block must not run")
     assert f"error: {NAME}: is damaged" in capsys.readouterr().err
 
 
-def test_input_that_was_changed_on_purpose_is_used_once_its_record_is_deleted(made):
-    made.write_text("a,b\n1,3\n")
+def test_input_that_was_changed_on_purpose_is_used_once_its_record_is_deleted(recorded_file):
+    recorded_file.write_text("a,b\n1,3\n")
     with pytest.raises(ValueError, match="is damaged") as caught:
-        check_inputs([made])
-    assert str(caught.value).endswith(f"on purpose, delete its record, {record_path(made)}")
-    record_path(made).unlink()
-    assert check_inputs([made]) == {NAME: hashlib.sha256(b"a,b\n1,3\n").hexdigest()}
+        check_inputs([recorded_file])
+    assert str(caught.value).endswith(f"delete its record, {record_path(recorded_file)}")
+    record_path(recorded_file).unlink()
+    assert check_inputs([recorded_file]) == {NAME: hashlib.sha256(b"a,b\n1,3\n").hexdigest()}
 
 
 @pytest.mark.parametrize("content", ["", "[1]", "{", "null"])
-def test_record_that_cannot_be_read_is_no_record(made, content):
-    record_path(made).write_text(content)
-    assert read_record(made) == {}
-    assert check_inputs([made])
+def test_record_that_cannot_be_read_is_no_record(recorded_file, content):
+    record_path(recorded_file).write_text(content)
+    assert read_record(recorded_file) == {}
+    assert check_inputs([recorded_file])
 
 
 @pytest.mark.parametrize(

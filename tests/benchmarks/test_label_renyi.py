@@ -29,7 +29,7 @@ from tests.labels.accounts.test_groups import exact_delta
 from ..accounting.adversaries import both_orders, exact_value, power, random_rows
 
 
-def by_definition(pairs, labels, delta):
+def renyi_by_definition(pairs, labels, delta):
     """Least epsilon over a fine grid of orders, at fifty digits: P, P' in both orders."""
     with mpmath.workdps(50):
         rows = [
@@ -54,7 +54,7 @@ def test_it_is_the_worst_divergence_composed_and_converted(K, labels, scale, nea
     law = load_mechanism("gnmax_exact").law
     task = Task(Ensemble(K, 2), Budget(1.0, 1e-5), Wanted(labels))
     family = law.dominating_pairs(task, law.noise_at_scale(scale, labels))
-    exact = by_definition(both_orders(family.first, family.second), labels, 1e-5)
+    exact = renyi_by_definition(both_orders(family.first, family.second), labels, 1e-5)
     claimed = renyi_epsilon(family, labels, 1e-5)
     assert exact <= claimed <= exact * near
 

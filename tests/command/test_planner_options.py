@@ -10,7 +10,7 @@ from private_ensembles.command import planner_options
 from private_ensembles.labels import registry
 
 
-def given(*words):
+def parse_words(*words):
     parser = argparse.ArgumentParser()
     planner_options.add_ensemble(parser, required=False)
     planner_options.add_budget(parser)
@@ -22,20 +22,20 @@ def given(*words):
 
 def test_defaults_are_the_workflow_s(root):
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    found = planner_options.build_planner_settings(given())
+    found = planner_options.build_planner_settings(parse_words())
     section = config["planner"]
     assert sorted(found.pop("mechanisms")) == sorted(section["mechanisms"])
     profile = {key: np.array(value).tolist() for key, value in found.pop("profile").items()}
     assert profile == section["profile"]
     assert found == {key: section[key] for key in found}
-    assert given().delta == config["own"]["budget"]["delta"]
-    assert given().epsilon == config["own"]["budget"]["epsilon"]
-    assert given().noise == "secure"
+    assert parse_words().delta == config["own"]["budget"]["delta"]
+    assert parse_words().epsilon == config["own"]["budget"]["epsilon"]
+    assert parse_words().noise == "secure"
 
 
 def test_options_take_their_place():
     words = "--mechanism ladder --easy 5 1 --shards shared --teacher-epsilon 0.1"
-    found = planner_options.build_planner_settings(given(*words.split()), teachers=7)
+    found = planner_options.build_planner_settings(parse_words(*words.split()), teachers=7)
     assert found["mechanisms"] == ["ladder"]
     assert found["profile"]["easy"] == [5.0, 1.0]
     assert (found["privacy_model"], found["teacher_epsilon"]) == ("shared_data", 0.1)
@@ -45,4 +45,4 @@ def test_options_take_their_place():
 def test_a_mechanism_that_is_not_offered_is_named():
     assert "nzc" not in registry.offered_mechanisms()
     with pytest.raises(ValueError, match="mechanism = 'nzc': must be one of"):
-        planner_options.build_planner_settings(given("--mechanism", "nzc"))
+        planner_options.build_planner_settings(parse_words("--mechanism", "nzc"))

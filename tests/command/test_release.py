@@ -231,7 +231,9 @@ STEPS = (release, transaction, ledger_file, release_files, files)
 def test_a_command_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_finished(
     votes, planned_once, capfd
 ):
-    work = ending.at_every_state(lambda: main(["release", votes, *WORDS]), STEPS, release.RESULTS)
+    work = ending.visit_every_state(
+        lambda: main(["release", votes, *WORDS]), STEPS, release.RESULTS
+    )
     assert {ended(votes) for _ in work} == {"uncharged", "lost", "charged"}
 
 
@@ -240,7 +242,9 @@ def test_a_command_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_b
 def test_a_command_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
     votes, planned_once, number, capfd
 ):
-    work = ending.at_every_line(lambda: main(["release", votes, *WORDS]), STEPS, ending.by(number))
+    work = ending.end_at_every_line(
+        lambda: main(["release", votes, *WORDS]), STEPS, ending.kill_with(number)
+    )
     states = [ended(votes) for _ in work]
     assert len(states) > 200
     assert set(states) == {"uncharged", "lost", "charged"}

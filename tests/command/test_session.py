@@ -25,14 +25,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def told(capsys, *words):
+def run_and_read(capsys, *words):
     capsys.readouterr()
     assert main([*words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 def test_batches_are_released_until_the_labels_are_used_up(folder, capsys):
-    first = told(capsys, *RELEASE)
+    first = run_and_read(capsys, *RELEASE)
     assert first["drawn"]
     assert (first["labels"], first["remaining"]) == (10, 10)
     labels = (folder / first["file"]).read_text()
@@ -40,11 +40,11 @@ def test_batches_are_released_until_the_labels_are_used_up(folder, capsys):
     assert len(times) == 1  # that of the charge: how long the draw took is nobody's business
     assert times.pop() % 10**9 == 0
     assert len(labels.splitlines()) == 11
-    again = told(capsys, *RELEASE, "--out", "again.csv")
+    again = run_and_read(capsys, *RELEASE, "--out", "again.csv")
     assert not again["drawn"]
     assert again["head"] == first["head"]
     assert (folder / "again.csv").read_text() == labels
-    april = told(capsys, *RELEASE[:-1], "april")
+    april = run_and_read(capsys, *RELEASE[:-1], "april")
     assert april["remaining"] == 0
     assert main([*RELEASE[:-1], "may"]) == 2
     error = capsys.readouterr().err
@@ -66,13 +66,15 @@ def test_labels_that_could_not_be_written_are_charged_and_come_with_the_same_com
     (folder / "is_a_folder").mkdir()
     assert main([*RELEASE, "--out", "is_a_folder"]) == 2
     assert "the labels are charged, and the same command writes them" in capsys.readouterr().err
-    assert not told(capsys, *RELEASE)["drawn"]
+    assert not run_and_read(capsys, *RELEASE)["drawn"]
 
 
 def test_status_says_what_was_spent_and_refuses_an_older_copy(folder, capsys):
     before = (folder / "w.session").read_bytes()
-    head = told(capsys, *RELEASE)["head"]
-    report = told(capsys, "session", "status", "w.session", "--curve", "--caps", "--head", head)
+    head = run_and_read(capsys, *RELEASE)["head"]
+    report = run_and_read(
+        capsys, "session", "status", "w.session", "--curve", "--caps", "--head", head
+    )
     assert 0 < report["spent"]["epsilon"] < report["total"]["epsilon"] == 5
     assert len(report["curve"]) == 5
     assert [row["cap"] for row in report["caps"]] == [10, 20, 40]
@@ -83,21 +85,21 @@ def test_status_says_what_was_spent_and_refuses_an_older_copy(folder, capsys):
 
 
 def test_export_writes_what_may_be_published(folder, capsys):
-    told(capsys, *RELEASE)
-    files = told(capsys, "session", "export", "w.session", "--out", "out")["files"]
+    run_and_read(capsys, *RELEASE)
+    files = run_and_read(capsys, "session", "export", "w.session", "--out", "out")["files"]
     papers = {"certificate.json", "statement.html"}
     assert set(files) == {"batches.csv", "labels.csv", "session.json"} | papers
     assert all((folder / path).stat().st_size for path in files.values())
 
 
 def test_a_cap_is_raised_only_at_a_cost_that_was_stated(folder, capsys):
-    asked = told(capsys, "session", "extend", "w.session", "--labels", "30")
+    asked = run_and_read(capsys, "session", "extend", "w.session", "--labels", "30")
     assert not asked["extended"]
     extend = ["session", "extend", "w.session", "--labels", "30", "--epsilon"]
     assert main([*extend, "5.5"]) == 2
     assert "--epsilon = 5.5: must be at least" in capsys.readouterr().err
-    assert told(capsys, *extend, "7")["extended"]
-    assert told(capsys, "session", "status", "w.session")["remaining"] == 30
+    assert run_and_read(capsys, *extend, "7")["extended"]
+    assert run_and_read(capsys, "session", "status", "w.session")["remaining"] == 30
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ def test_a_session_that_is_of_little_use_is_not_made_unless_it_is_allowed(
     assert error.startswith("error: usefulness = ")
     assert error.endswith("or allow it with --anyway")
     assert list(tmp_path.iterdir()) == []
-    report = told(capsys, *useless, "--anyway")
+    report = run_and_read(capsys, *useless, "--anyway")
     assert not report["expectation"]["useful"]
     assert report["plan"]["unit"] == "patient"
     assert main(["session", "status", "w.session"]) == 0
@@ -214,8 +216,8 @@ def test_a_session_that_has_absent_ballots_reads_them_without_another_word(
     np.savez("march.npz", votes=ballots)
     np.savez("counts.npz", counts=[[(row == c).sum() for c in range(3)] for row in ballots])
     words = ["--absent", "--absent-share", "0.3", "--noise", "reproducible"]
-    assert told(capsys, *CREATE, *words)["plan"]["absent"] is True
-    first = told(capsys, *RELEASE)
+    assert run_and_read(capsys, *CREATE, *words)["plan"]["absent"] is True
+    first = run_and_read(capsys, *RELEASE)
     assert first["labels"] == 10
     assert main([*RELEASE[:3], "counts.npz", "--key", "april"]) == 0
     assert "60 teachers (some may be absent), 3 classes" in capsys.readouterr().out
@@ -226,7 +228,7 @@ def test_a_session_without_absent_ballots_refuses_them(folder, capsys):
     np.savez("march.npz", votes=votes)
     assert main(RELEASE) == 2
     assert "'-1' is none of the classes 0 to 2" in capsys.readouterr().err
-    assert told(capsys, "session", "status", "w.session")["labels"] == 0
+    assert run_and_read(capsys, "session", "status", "w.session")["labels"] == 0
 
 
 def test_a_batch_of_the_same_votes_in_another_form_counts_labels_as_the_file_does(folder, capsys):

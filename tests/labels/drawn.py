@@ -55,7 +55,7 @@ class Followed:
             (label,) = law.draw(np.array([row]), parameters, SecureNoise())
             outcomes[int(label) + 1] += np.prod(self.chances, initial=Fraction(1))
             if self.gaussian:
-                return _of_noise(self.gaussian, parameters)
+                return _law_of_noise(self.gaussian, parameters)
         assert sum(outcomes) == 1
         return outcomes
 
@@ -153,7 +153,7 @@ def _decimal(value):
     return Decimal(float(value))
 
 
-def _of_noise(gaussian, parameters):
+def _law_of_noise(gaussian, parameters):
     """Return the law of GNMax, and of the threshold before it if there is one."""
     *threshold, (sampler, sigma, counts) = gaussian
     label = (whole_label if sampler == "whole" else continuous_label)(counts[0].tolist(), sigma)

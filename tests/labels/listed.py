@@ -18,7 +18,7 @@ from private_ensembles.papers.pate.configured_noise import ACCOUNTS, configured_
 
 K, M, EPSILON, DELTA = (BUDGET[name] for name in ("K", "m", "epsilon", "Delta"))
 _, BAGGING = OWN["dpbag"]
-__all__ = ["AUDIT_DELTA", "NOISE", "K", "one_label_each", "stated_cost"]
+__all__ = ["AUDIT_DELTA", "NOISE", "K", "cost_as_stated", "one_label_each"]
 
 
 def one_label_each(immutable: ImmutableNoise) -> dict[str, tuple]:
@@ -44,7 +44,7 @@ def one_label_each(immutable: ImmutableNoise) -> dict[str, tuple]:
     return listed
 
 
-def stated_cost(mechanism: Mechanism, task: Task, parameters: Parameters) -> Cost:
+def cost_as_stated(mechanism: Mechanism, task: Task, parameters: Parameters) -> Cost:
     """What one label costs by the account of given noise, or by its only one."""
     account = ACCOUNTS.get(mechanism.name, mechanism.account)
     return account.cost(mechanism.law, task, parameters)

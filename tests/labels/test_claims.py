@@ -29,7 +29,7 @@ from private_ensembles.papers.ledger.ledger import calibrate_budget
 from private_ensembles.papers.ledger.row import ledger_row
 from private_ensembles.papers.nzc.law import ImmutableNoise
 from private_ensembles.papers.pate.configured_noise import configured_parameters
-from tests.labels.listed import AUDIT_DELTA, NOISE, K, one_label_each, stated_cost
+from tests.labels.listed import AUDIT_DELTA, NOISE, K, cost_as_stated, one_label_each
 
 # A bit beyond delta a leak that uses it up, and is rounded up, does not read as infinite.
 NEXT = 1 + 1e-6
@@ -48,7 +48,7 @@ def claimed(mechanism, task, parameters):
     """A budget is its own claim; given noise has the paper's."""
     if mechanism.entry.offer is not None and not mechanism.guarantee.data_dependent:
         return task.budget.epsilon
-    return stated_cost(mechanism, task, parameters).claimed
+    return cost_as_stated(mechanism, task, parameters).claimed
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -70,7 +70,7 @@ def test_claim_is_an_upper_bound_of_the_exact_value_unless_it_is_false(listed, n
     assert row["verdict"] == ("holds" if mechanism.guarantee.holds else "fails")
     assert row["release"] == mechanism.guarantee.holds
     if mechanism.guarantee.holds:  # NZC's table underflows; its ledger rows are made of logarithms
-        assert exact <= stated_cost(mechanism, task, parameters).proven * (1 + 1e-9)
+        assert exact <= cost_as_stated(mechanism, task, parameters).proven * (1 + 1e-9)
     offer = mechanism.entry.offer
     of_label = offer is not None and offer.analysis == "label"
     tight = of_label and not mechanism.guarantee.data_dependent

@@ -104,7 +104,7 @@ def delta_drawn(mechanism, task, parameters, followed):
     """Return the exact delta, at the task's epsilon, of the labels that secure noise draws."""
     law, sure = mechanism.law, parameters.labels
     if not mechanism.guarantee.hides_votes:
-        return Decimal(of_private_teachers(mechanism, task, parameters, followed))
+        return Decimal(check_private_teachers(mechanism, task, parameters, followed))
     moved = getattr(parameters, "k", 1)
     rows = rows_of(task.ensemble.teachers, task.ensemble.classes)
     laws = {row: followed.law(law, parameters, row) for row in rows}
@@ -118,7 +118,7 @@ def delta_drawn(mechanism, task, parameters, followed):
     return delta
 
 
-def of_private_teachers(mechanism, task, parameters, followed):
+def check_private_teachers(mechanism, task, parameters, followed):
     """Return it of teachers that are private themselves: nothing but their votes is drawn from."""
     K, teacher = task.ensemble.teachers, task.teacher_cost()
     corners = teacher_corners(teacher.epsilon, teacher.delta)

@@ -258,7 +258,7 @@ def test_a_release_refuses_noise_of_which_its_parameters_prove_nothing(name):
     if refusal(mechanism, parameters, 2, secure=True) is None:
         assert release_from_counts(mechanism, counts, parameters, SecureNoise()).shape == (4,)
         # Labels that are charged for what they release may cost less than their noisy counts.
-        listed = getattr(parameters, "moves", ())
+        listed = getattr(parameters, "discrete_gaussian_counts", ())
         if listed and mechanism.entry.offer.analysis != "label":
             noise = [(move.counts, move.sigma) for move in listed]
             assert all_noise_delta(noise, task.budget.epsilon) <= task.budget.delta

@@ -95,7 +95,7 @@ def worst_delta(name, given, classes, secure, epsilon):
     rows = [row for row in itertools.product(range(K + 1), repeat=classes) if sum(row) == K]
     laws = {row: law(name, given, sorted(row), secure) for row in rows if list(row) == sorted(row)}
 
-    def of(row):  # classes may be renamed
+    def epsilon_of(row):  # classes may be renamed
         order = np.argsort(row, kind="stable")
         known = laws[tuple(sorted(row))]
         found = known.copy()
@@ -107,7 +107,7 @@ def worst_delta(name, given, classes, secure, epsilon):
         for a, b in itertools.permutations(range(classes), 2):
             if row[a]:
                 moved = tuple(n - (i == a) + (i == b) for i, n in enumerate(row))
-                one, other = of(row), of(moved)
+                one, other = epsilon_of(row), epsilon_of(moved)
                 worst = max(worst, composed_delta(one, other, epsilon))
                 worst = max(worst, composed_delta(other, one, epsilon))
     return worst

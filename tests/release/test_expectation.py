@@ -37,7 +37,7 @@ HOSPITAL = Task(
 )
 
 
-def of(task, name="gnmax_exact"):
+def expect(task, name="gnmax_exact"):
     (plan,) = planning.rank_on_profile(task, [name], 0)
     assert plan.refusal is None
     return expectation.expect_labels(task, plan, 0)
@@ -54,7 +54,7 @@ def labels(number, **more):
     ids=["2,000 labels", "300 labels", "epsilon 0.001"],
 )
 def test_labels_of_which_less_than_half_is_left_stop(task, right):
-    expected = of(task)
+    expected = expect(task)
     assert expected.accuracy == pytest.approx(right, abs=0.02)
     assert not expected.useful
     with pytest.raises(ValueError, match=r"^usefulness = 0\.\d\d: must be at least 0\.5") as stop:
@@ -65,7 +65,7 @@ def test_labels_of_which_less_than_half_is_left_stop(task, right):
 
 @pytest.mark.parametrize("number", [5, 10, 20])
 def test_few_labels_of_the_same_ensemble_are_useful(number):
-    expected = of(labels(number))
+    expected = expect(labels(number))
     assert expected.useful
     assert expected.accuracy > expected.teacher_accuracy
     assert expected.cautions() == []
@@ -88,13 +88,13 @@ def test_what_is_expected_is_what_comes_out():
 
 
 def test_usefulness_is_1_without_noise_and_0_if_noise_drowns_all():
-    assert of(labels(5, epsilon=50.0)).usefulness == pytest.approx(1, abs=0.02)
-    assert of(labels(300, epsilon=0.001)).usefulness == pytest.approx(0, abs=0.02)
+    assert expect(labels(5, epsilon=50.0)).usefulness == pytest.approx(1, abs=0.02)
+    assert expect(labels(300, epsilon=0.001)).usefulness == pytest.approx(0, abs=0.02)
 
 
 def test_teachers_that_know_nothing_are_of_no_use():
     profile = ConsensusProfile(7, **ASSUMED_PROFILE | {"commonest": 0.97})
-    expected = of(labels(5, profile=profile))
+    expected = expect(labels(5, profile=profile))
     assert expected.guessing_accuracy == 0.97
     assert not expected.useful
     assert "no better than guessing" in expected.cautions()[-1]
@@ -102,8 +102,10 @@ def test_teachers_that_know_nothing_are_of_no_use():
 
 def test_a_stated_commonest_class_is_harder_to_beat():
     """Sixty labels are right 70 % of the time: more than 1 in 7, and hardly more than 67 %."""
-    stated = of(labels(60, profile=ConsensusProfile(7, **ASSUMED_PROFILE | {"commonest": 0.67})))
-    alike = of(labels(60))
+    stated = expect(
+        labels(60, profile=ConsensusProfile(7, **ASSUMED_PROFILE | {"commonest": 0.67}))
+    )
+    alike = expect(labels(60))
     assert abs(stated.accuracy - alike.accuracy) < 0.03
     assert alike.useful
     assert not stated.useful
@@ -112,24 +114,24 @@ def test_a_stated_commonest_class_is_harder_to_beat():
 
 
 def test_the_most_labels_that_stay_right_are_found():
-    expected = of(labels(300))
-    best = of(labels(expected.max_good_labels))
-    more = of(labels(round(1.3 * expected.max_good_labels)))
+    expected = expect(labels(300))
+    best = expect(labels(expected.max_good_labels))
+    more = expect(labels(round(1.3 * expected.max_good_labels)))
     assert best.accuracy == pytest.approx(0.8, abs=0.025)
     assert more.accuracy < best.accuracy
-    assert of(labels(5)).max_good_labels == 5
-    assert of(labels(300, epsilon=0.001)).max_good_labels == 0
-    assert of(labels(300), "confident_gnmax").max_good_labels > 0
+    assert expect(labels(5)).max_good_labels == 5
+    assert expect(labels(300, epsilon=0.001)).max_good_labels == 0
+    assert expect(labels(300), "confident_gnmax").max_good_labels > 0
 
 
 def test_advice_is_what_it_says_and_the_best_comes_first():
     task = labels(300)
-    expected = of(task)
+    expected = expect(task)
     private, twice = expected.advice
     assert private.correct > twice.correct > expected.correct
     assert len(expected.summary_lines()) == 4
     # Twice the budget, planned in full.
-    assert twice.correct == pytest.approx(of(labels(300, epsilon=4.0)).correct, rel=0.02)
+    assert twice.correct == pytest.approx(expect(labels(300, epsilon=4.0)).correct, rel=0.02)
     # Teachers that cost so much keep the budget without noise.
     epsilon, delta = (
         float(part.partition(" = ")[2].split(" ")[0].rstrip(","))
@@ -139,7 +141,7 @@ def test_advice_is_what_it_says_and_the_best_comes_first():
     assert 1.9 < cost.epsilon <= 2
     assert cost.delta <= 1e-5
     trained = replace(HOSPITAL.ensemble, private=Budget(epsilon, delta))
-    assert of(labels(300, ensemble=trained), "majority_private").correct == pytest.approx(
+    assert expect(labels(300, ensemble=trained), "majority_private").correct == pytest.approx(
         private.correct
     )
 
@@ -149,18 +151,18 @@ def test_no_private_teachers_are_offered_to_who_has_them_or_could_not_use_them()
         {"protection": Protection.disjoint(reach=2)},
         {"ensemble": replace(HOSPITAL.ensemble, private=Budget(0.5, 1e-8))},
     ):
-        found = of(labels(300, **more))
+        found = expect(labels(300, **more))
         assert [advice.what for advice in found.advice if "DP-SGD" in advice.what] == []
 
 
 def test_what_helps_nothing_is_no_advice():
-    assert of(labels(5, epsilon=50.0)).advice == ()
+    assert expect(labels(5, epsilon=50.0)).advice == ()
 
 
 @pytest.mark.parametrize("epsilon", [50.1, 60.0, 100.0])
 def test_twice_the_budget_is_advice_and_no_condition(epsilon):
     """It raised, as no budget is above 100, and nothing was planned or released."""
-    found = of(replace(labels(5, epsilon=epsilon), secure=False), "gnmax_analytic")
+    found = expect(replace(labels(5, epsilon=epsilon), secure=False), "gnmax_analytic")
     assert found.useful
     assert not any("budget" in advice.what for advice in found.advice)
 
@@ -250,7 +252,7 @@ def test_anyway_and_a_rehearsal_go_on_with_a_warning():
 
 
 def test_a_report_holds_what_is_said():
-    found = of(labels(300))
+    found = expect(labels(300))
     report = found.report()
     assert report["right"] == found.correct
     assert report["usefulness"] < report["least_usefulness"] == LEAST_USEFULNESS
@@ -277,7 +279,7 @@ def test_every_kind_of_mechanism_has_an_expectation(name):
             ensemble=replace(task.ensemble, private=Budget(0.3, 0.0)),
             protection=Protection.shared("patient"),
         )
-    found = of(task, name)
+    found = expect(task, name)
     assert 0 <= found.usefulness <= 1.05
     assert len(found.summary_lines()) <= 4
 
@@ -286,13 +288,13 @@ def test_a_million_teachers_are_not_told_what_one_more_would_give():
     """It raised, as more are not planned for, and nothing was released."""
     crowd = replace(HOSPITAL.ensemble, teachers=MOST_TEACHERS)
     task = replace(HOSPITAL, ensemble=crowd, wanted=Wanted(1))
-    found = of(task, "permute_and_flip")
+    found = expect(task, "permute_and_flip")
     assert "with one more teacher as good as these" not in {advice.what for advice in found.advice}
 
 
 def test_the_profile_that_nobody_stated_is_called_so_wherever_it_speaks():
     """For three ensembles of 40 models it promised 74, 46 and 82 %; 76, 36 and 47 % came."""
-    assumed = of(labels(300))
+    assumed = expect(labels(300))
     called = "an assumed profile, not yours"
     assert assumed.summary_lines()[0].startswith(
         f"expected on {called} (for yours: --profile-from): 103 "
@@ -300,14 +302,14 @@ def test_the_profile_that_nobody_stated_is_called_so_wherever_it_speaks():
     assert assumed.report()["profile"] == called
     assert f"know on {called} (" in assumed.cautions()[0]
     stated = replace(HOSPITAL.profile, easy=(30.0, 2.0))
-    known = of(labels(300, profile=stated))
+    known = expect(labels(300, profile=stated))
     assert known.summary_lines()[0].startswith("expected on the stated profile: ")
     assert known.report()["profile"] == "the stated profile"
     assert "stated profile" in known.cautions()[0]
 
 
 def test_one_teacher_s_answers_are_said_to_be_no_private_labels():
-    (caution,) = [text for text in of(labels(90)).cautions() if "one teacher" in text]
+    (caution,) = [text for text in expect(labels(90)).cautions() if "one teacher" in text]
     assert caution.endswith(
         "right more often than these labels, but its own answers are not private"
     )

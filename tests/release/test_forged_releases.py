@@ -84,7 +84,7 @@ def renamed(content, path, name):
     return content
 
 
-def with_terms(record, terms):
+def forge_terms(record, terms):
     return changed(record, ("release", "terms"), json.dumps(terms))
 
 
@@ -149,11 +149,11 @@ def test_the_verifier_knows_each_mechanism_and_its_noise(name):
 def test_no_field_of_the_plan_may_be_missing_or_have_another_name(honest, refused):
     record, terms, labels = honest
     for path in paths(terms):
-        refused(with_terms(record, renamed(terms, path, f"{path[-1]}_")), labels, "renamed", path)
+        refused(forge_terms(record, renamed(terms, path, f"{path[-1]}_")), labels, "renamed", path)
         gone = copy.deepcopy(terms)
         del within(gone, path[:-1])[path[-1]]
         if path != ("task", "most_ones"):  # without which more labels are charged: see below
-            refused(with_terms(record, gone), labels, "without", path)
+            refused(forge_terms(record, gone), labels, "without", path)
 
 
 def is_alike(new, old):
@@ -173,7 +173,7 @@ def test_no_field_of_the_plan_may_be_of_another_kind(honest, refused):
                 continue
             if path[-1] == "own_scale" and new is None:  # that of label_epsilon, which is the same
                 continue
-            refused(with_terms(record, changed(terms, path, new)), labels, path, new)
+            refused(forge_terms(record, changed(terms, path, new)), labels, path, new)
 
 
 def test_no_number_of_the_plan_may_be_smaller_or_larger(honest, refused):
@@ -190,7 +190,7 @@ def test_no_number_of_the_plan_may_be_smaller_or_larger(honest, refused):
                 continue
             if path == ("task", "queries") and new > old and "queries" not in known:
                 continue
-            refused(with_terms(record, changed(terms, path, new)), labels, path, new)
+            refused(forge_terms(record, changed(terms, path, new)), labels, path, new)
 
 
 def test_no_object_may_have_a_field_that_nobody_checks(honest, refused):
@@ -201,7 +201,7 @@ def test_no_object_may_have_a_field_that_nobody_checks(honest, refused):
         known = set(within(terms, path))
         for name in sorted({"remark", "scale", "moved", "weights", "seed"} | others):
             if name not in known:
-                refused(with_terms(record, changed(terms, (*path, name), 9.0)), labels, path, name)
+                refused(forge_terms(record, changed(terms, (*path, name), 9.0)), labels, path, name)
     for path in ((), ("release",), ("certificates", 0)):
         refused(changed(record, (*path, "remark"), "it is private"), labels, path)
 
@@ -228,7 +228,7 @@ def test_no_two_numbers_of_the_plan_may_be_exchanged(honest, refused):
         for (one, x), (other, y) in combinations(known.items(), 2):
             if x != y and not {one, other} & {"teacher_Delta", "threshold"}:
                 forged = changed(changed(terms, (part, one), y), (part, other), x)
-                refused(with_terms(record, forged), labels, one, other)
+                refused(forge_terms(record, forged), labels, one, other)
 
 
 def test_no_fact_may_be_another_one(honest, refused):
@@ -259,20 +259,20 @@ def test_no_fact_may_be_another_one(honest, refused):
             again = changed(terms, ("name",), name)
             both = {name, release["mechanism"]}
             if both not in ALIKE or (both == SELECTIONS and terms["task"]["n_classes"] == 2):
-                refused(with_terms(forged, again), labels, "both", name)
+                refused(forge_terms(forged, again), labels, "both", name)
 
 
 def test_the_plan_is_of_one_secure_release_of_the_ballots_that_it_says(honest, refused):
     record, terms, labels = honest
-    refused(with_terms(record, changed(terms, ("seed",), 1)), labels)
-    refused(with_terms(record, changed(terms, ("task", "secure"), False)), labels)
-    refused(with_terms(record, changed(terms, ("parameters", "continuous"), True)), labels)
+    refused(forge_terms(record, changed(terms, ("seed",), 1)), labels)
+    refused(forge_terms(record, changed(terms, ("task", "secure"), False)), labels)
+    refused(forge_terms(record, changed(terms, ("parameters", "continuous"), True)), labels)
     shared = terms["task"]["privacy_model"] == "shared_data"
     forged = changed(terms, ("task", "privacy_model"), ["shared_data", "disjoint_shards"][shared])
     if terms["name"] not in ("darrm_sub", "darrm_opt"):  # whose proof covers both
-        refused(with_terms(record, forged), labels)
+        refused(forge_terms(record, forged), labels)
     for reach in (0, 2, terms["task"]["n_teachers"] + 1):
-        refused(with_terms(record, changed(terms, ("task", "reach"), reach)), labels)
+        refused(forge_terms(record, changed(terms, ("task", "reach"), reach)), labels)
 
 
 def test_a_certificate_of_another_mechanism_or_of_less_is_refused(honest, refused):
@@ -312,7 +312,7 @@ def test_a_certificate_of_another_mechanism_or_of_less_is_refused(honest, refuse
             refused(changed(record, ("certificates", 0), theirs), labels, other)
 
 
-def with_labels(record, content):
+def forge_labels(record, content):
     content = content if isinstance(content, bytes) else content.encode()
     return changed(record, ("release", "labels_sha256"), hashlib.sha256(content).hexdigest())
 
@@ -351,7 +351,7 @@ LABELS = {
 @pytest.mark.parametrize("kind", LABELS)
 def test_labels_that_are_not_the_plan_s_are_refused(refused, kind, name):
     record, forged = opened(name)[0], LABELS[kind]
-    assert "labels.csv: " in refused(with_labels(record, forged), forged, kind)
+    assert "labels.csv: " in refused(forge_labels(record, forged), forged, kind)
     refused(record, forged, "of another hash")
 
 
@@ -359,16 +359,16 @@ def test_as_many_labels_are_there_as_the_plan_has(honest, refused, tmp_path, cap
     record, terms, _ = honest
     number = terms["parameters"]["labels"]
     more = releases.table(number + 1)
-    refused(with_labels(record, more), more)
+    refused(forge_labels(record, more), more)
     fewer = releases.table(number - 1)
     if terms["parameters"]["kind"] == "CheckedNoise":  # the others did not pass the threshold
-        assert verify.main([releases.put(tmp_path, with_labels(record, fewer), fewer)]) == 0
+        assert verify.main([releases.put(tmp_path, forge_labels(record, fewer), fewer)]) == 0
     else:
-        refused(with_labels(record, fewer), fewer)
+        refused(forge_labels(record, fewer), fewer)
     # A session has asked for some of them so far.
     rows = "".join(f"{batch},0,0\n" for batch in range(max(1, number - 1)))
     batches = f"batch,query,label\n{rows}"
-    assert verify.main([releases.put(tmp_path, with_labels(record, batches), batches)]) == 0
+    assert verify.main([releases.put(tmp_path, forge_labels(record, batches), batches)]) == 0
     capsys.readouterr()
 
 
@@ -380,7 +380,7 @@ def test_as_many_labels_are_there_as_the_plan_has(honest, refused, tmp_path, cap
     ],
 )
 def test_labels_with_identifiers_and_names_or_from_1_hold(tmp_path, capsys, labels):
-    record = with_labels(opened("gnmax")[0], labels)
+    record = forge_labels(opened("gnmax")[0], labels)
     assert verify.main([releases.put(tmp_path, record, labels)]) == 0
     assert "the file of 4 labels that was charged" in capsys.readouterr().out
 
@@ -388,13 +388,13 @@ def test_labels_with_identifiers_and_names_or_from_1_hold(tmp_path, capsys, labe
 def test_forgeries_that_held_before(refused):
     """As they were found: each of a plan that is none of the mechanism that it names."""
 
-    def of(name, *changes):
+    def forge(name, *changes):
         text, labels = releases.honest(name)
         record = json.loads(text)
         terms = json.loads(record["release"]["terms"])
         for path, value in changes:
             terms = changed(terms, path, value)
-        return with_terms(record, terms), labels
+        return forge_terms(record, terms), labels
 
     noise = ("parameters",)
     for name, *changes in (
@@ -414,15 +414,15 @@ def test_forgeries_that_held_before(refused):
         ("gnmax", (("seed",), 7)),
         ("gnmax", (("task", "privacy_model"), "shared_data")),
     ):
-        refused(*of(name, *changes), name, changes)
-    record, labels = of("confident_gnmax")
+        refused(*forge(name, *changes), name, changes)
+    record, labels = forge("confident_gnmax")
     terms = json.loads(record["release"]["terms"])
     del terms["parameters"]["queries"]
-    refused(with_terms(record, terms), labels)
-    record, labels = of("gnmax_exact, few ones")
+    refused(forge_terms(record, terms), labels)
+    record, labels = forge("gnmax_exact, few ones")
     terms = json.loads(record["release"]["terms"])
     del terms["task"]["most_ones"]
-    refused(with_terms(record, terms), labels)
+    refused(forge_terms(record, terms), labels)
 
 
 @pytest.mark.parametrize("terms", ["", "{", "[]", "3", "null", "[" * 10**5, '{"name": NaN}'])
@@ -491,7 +491,7 @@ def test_a_ladder_does_not_leak_less_than_its_plan_says(refused, monkeypatch):
             name: write_hexadecimal(x)
             for name, x in zip(("epsilon", "delta"), claimed, strict=True)
         }
-    assert "a coin is not that of the plan's noise" in refused(with_terms(record, terms), labels)
+    assert "a coin is not that of the plan's noise" in refused(forge_terms(record, terms), labels)
     monkeypatch.setattr(verify, "check_against_plan", lambda *_: None)
     with pytest.raises(AssertionError, match="holds"):  # of these coins the claim is true
-        refused(with_terms(record, terms), labels)
+        refused(forge_terms(record, terms), labels)

@@ -182,7 +182,7 @@ def test_a_full_disk_charges_nothing_and_says_so(path):
     def work():
         charged(opened(path), "x" * 150, 10**6)
 
-    assert not ending.with_room_for(size // 2, work)
+    assert not ending.run_with_room_for(size // 2, work)
     assert opened(path).verify() == before
 
 

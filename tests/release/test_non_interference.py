@@ -57,7 +57,7 @@ def neighbours(tmp_path_factory):
     """Return a folder with files of votes: one teacher votes otherwise on every query, or never."""
     known = {}
 
-    def of(teachers, classes):
+    def outcome_of(teachers, classes):
         if (teachers, classes) not in known:
             known[teachers, classes] = folder = tmp_path_factory.mktemp("votes")
             generator = np.random.default_rng(0)
@@ -76,7 +76,7 @@ def neighbours(tmp_path_factory):
                 np.savez(folder / name / "votes.npz", votes=array, labels=truth)
         return known[teachers, classes]
 
-    return of
+    return outcome_of
 
 
 def settings_for(name, size, *, absent=False):

@@ -97,7 +97,7 @@ class Trace:
         if self._calls is not None:
             self._calls.append((code.co_filename, code.co_qualname))
 
-    def of_no_ledger(self):
+    def leave_out_ledger(self):
         """Return the parts without what reads and keeps the ledger."""
         return {
             part: [call for call in calls if (call[0] not in LEDGER or call[1] in OF_NO_LEDGER)]
@@ -171,7 +171,7 @@ def test_api_command_and_workflow_execute_the_same_functions(ways, name, classes
             labels[way] = release(name, counts, noise)
     api, command, workflow = traces.values()
     assert command.parts == workflow.parts
-    assert api.of_no_ledger() == workflow.of_no_ledger()
+    assert api.leave_out_ledger() == workflow.leave_out_ledger()
     if noise == "reproducible":  # the labels are the seed's
         assert (labels["api"] == labels["command"]).all()
         assert (labels["api"] == labels["workflow"]).all()

@@ -16,17 +16,20 @@ from private_ensembles.labels.task import (
 from private_ensembles.papers.darrm.law import NoisyMajority
 from private_ensembles.release import release_plan
 from private_ensembles.release.record import Record, Total, compose_totals
-from tests.ledgers import made_up
+from tests.ledgers import make_release
 
 
-def of_labels(epsilon=1.0, delta=1e-6, sigma=35.0, name="gnmax_exact", reach=1):
+def release_of_labels(epsilon=1.0, delta=1e-6, sigma=35.0, name="gnmax_exact", reach=1):
     sizes = {"queries": 100, "labels": 100, "n_teachers": 250, "n_classes": 2, "reach": reach}
     task = Task.from_dict({"epsilon": epsilon, "delta": delta, **sizes, "secure": True})
     chosen = Plan(name, None, GaussianNoise(sigma, 100), epsilon, 100, 100, 0.0)
-    return made_up(release_plan.make_plan(task, chosen, None), epsilon)
+    return make_release(release_plan.make_plan(task, chosen, None), epsilon)
 
 
-ONE, TWO = of_labels(0.1, 1e-5, name="gnmax_analytic"), of_labels(0.2, 1e-6, name="gnmax")
+ONE, TWO = (
+    release_of_labels(0.1, 1e-5, name="gnmax_analytic"),
+    release_of_labels(0.2, 1e-6, name="gnmax"),
+)
 
 
 def test_what_was_spent_before_is_part_of_what_was_spent():
@@ -54,7 +57,7 @@ def test_releases_for_two_adjacencies_are_added_up_for_the_wider_one():
 
 
 def test_releases_of_different_reach_add_up_for_the_least_that_all_of_them_cover():
-    wide = of_labels(0.1, 1e-5, reach=2)
+    wide = release_of_labels(0.1, 1e-5, reach=2)
     assert (ONE.cost.reach, wide.cost.reach) == (1, 2)
     both = compose_totals([wide.cost, wide.cost])
     assert (both.reach, both.mixed) == (2, False)
@@ -67,7 +70,7 @@ def test_releases_of_different_reach_add_up_for_the_least_that_all_of_them_cover
 
 
 def test_releases_of_the_same_noise_cost_what_all_their_labels_do():
-    twelve = [of_labels()] * 12
+    twelve = [release_of_labels()] * 12
     known = Record(tuple(twelve))
     apart, joint = known.total, known.joint
     assert apart == Total(12.0, pytest.approx(1.2e-5), "replace_one")
@@ -78,11 +81,11 @@ def test_releases_of_the_same_noise_cost_what_all_their_labels_do():
 
 @pytest.mark.parametrize(
     "other",
-    [of_labels(sigma=36.0), TWO, Total(0.5, 1e-6, "replace_one")],
+    [release_of_labels(sigma=36.0), TWO, Total(0.5, 1e-6, "replace_one")],
     ids=["other noise", "another mechanism", "before the ledger"],
 )
 def test_others_are_added_to_releases_of_the_same_noise(other):
-    two = (of_labels(), of_labels())
+    two = (release_of_labels(), release_of_labels())
     both = Record(two).joint
     assert both.epsilon < 2
     if isinstance(other, Total):
@@ -105,5 +108,5 @@ def test_teachers_whose_labels_have_no_noise_of_their_own_are_added_up():
         ).to_json()
     )
     assert not plan.has_fresh_noise
-    one = made_up(plan, 0.6)
+    one = make_release(plan, 0.6)
     assert Record((one, one)).joint is None

@@ -14,7 +14,7 @@ SIZES = {"teachers": 7, "classes": 2, "labels": 6, "queries": 9, "epsilon": 2.0,
 PRIVATE = {"teacher_epsilon": 0.4, "teacher_delta": 1e-6, "adjacency": "add_remove"}
 
 
-def made(name, **changes):
+def make_plan_file(name, **changes):
     entry = registry.get_entry(name)
     more = PRIVATE if entry.guarantee.teachers == "private" else {}
     stated = {"unit": "patient", "noise": "reproducible", "mechanisms": [name]}
@@ -26,7 +26,7 @@ def test_a_plan_is_read_as_it_was_written(name):
     changes = {}
     if name.startswith("darrm"):
         changes = {"labels": 1, "queries": 1}
-    plan = made(name, **changes)
+    plan = make_plan_file(name, **changes)
     again = release_plan.read_plan(plan.to_json())
     assert again == plan
     assert again.parameters == plan.parameters
@@ -44,7 +44,7 @@ def test_other_texts_are_no_plans(text):
 
 @pytest.mark.parametrize("name", ["gnmax_exact", "gnmax_analytic", "confident_gnmax_exact"])
 def test_costs_grow_with_what_was_used_and_nothing_costs_nothing(name):
-    plan = made(name)
+    plan = make_plan_file(name)
     assert plan.epsilon(0, 0, 1e-4) == 0
     costs = [plan.epsilon(used, used, 1e-4) for used in range(1, plan.labels + 1)]
     assert costs == sorted(costs)
@@ -58,7 +58,7 @@ def test_costs_grow_with_what_was_used_and_nothing_costs_nothing(name):
 @pytest.mark.parametrize("name", ["ladder", "exponential", "majority_private", "darrm_sub"])
 def test_a_label_that_was_found_for_one_delta_proves_nothing_at_a_smaller_one(name):
     """But where the account of what it releases is known, which says what it costs there."""
-    plan = made(name, labels=1, queries=1)
+    plan = make_plan_file(name, labels=1, queries=1)
     smaller, planned, larger = (plan.epsilon(1, 1, delta) for delta in (1e-9, 1e-4, 1e-2))
     assert larger <= planned <= plan.task.budget.epsilon
     table = name in ("ladder", "exponential")
@@ -70,6 +70,6 @@ def test_a_label_that_was_found_for_one_delta_proves_nothing_at_a_smaller_one(na
 
 
 def test_facts_stand_in_the_plan():
-    plan = made("gnmax_exact")
+    plan = make_plan_file("gnmax_exact")
     assert json.loads(plan.to_json())["task"]["unit"] == "patient"
     assert release_plan.read_plan(plan.to_json()).task.protection == Protection.disjoint("patient")

@@ -42,16 +42,16 @@ def _files(tmp_path, monkeypatch):
         (tmp_path / name).touch()
 
 
-def in_a_file(own):
+def write_section(own):
     return fill_defaults({"own": own}, DEFAULT)
 
 
 def test_what_is_typed_and_what_a_file_says_are_the_same():
-    typed, stated = check(DEFAULT | TYPED).to_dict(), check(in_a_file(SECTION)).to_dict()
+    typed, stated = check(DEFAULT | TYPED).to_dict(), check(write_section(SECTION)).to_dict()
     assert repr(typed) == repr(stated)  # in the same order, too
     ensemble = typed["own"]["ensemble"]  # what follows from names, and from what is absent
     assert (ensemble["classes"], ensemble["absent"]) == (2, True)
-    assert check(in_a_file(SECTION) | {"epsilon": 3}).own.budget.epsilon == 3
+    assert check(write_section(SECTION) | {"epsilon": 3}).own.budget.epsilon == 3
 
 
 def test_a_request_has_what_is_asked_for_by_the_keys_that_are_typed():
@@ -91,7 +91,7 @@ MISTAKES = [
 def test_a_mistake_bears_the_name_that_was_written(key, value, says):
     shown = r"(\[1\])? = .*: "
     with pytest.raises(ConfigError, match=f"^{key}{shown}{says}"):
-        check(in_a_file(SECTION) | {key: value})
+        check(write_section(SECTION) | {key: value})
     section, _, name = SECTION_PATHS[key].rpartition(".")
     own = copy.deepcopy(fill_defaults(SECTION, DEFAULT["own"]))
     (own[section] if section else own)[name] = value
@@ -129,7 +129,7 @@ def test_a_key_that_is_typed_wrong_may_have_been_another_one():
     with pytest.raises(ConfigError, match=r"^epsilom: unknown key; did you mean epsilon\?"):
         check(DEFAULT | {"epsilom": 2})
     with pytest.raises(ConfigError, match=r"^own\.budget\.epsilom: .* mean own\.budget\.epsilon\?"):
-        check(in_a_file({"budget": {"epsilom": 2}}))
+        check(write_section({"budget": {"epsilom": 2}}))
 
 
 @pytest.mark.parametrize(("key", "value"), [("adjacency", "add_remove"), ("teacher_epsilon", 0.5)])

@@ -315,7 +315,7 @@ def test_a_kill_in_any_state_leaves_no_label_uncharged_and_one_command_goes_on(
 
     kinds = set()
     places = (sessions, ledger_file, session_plan)
-    for _ in ending.at_every_state(work, places, tmp_path):
+    for _ in ending.visit_every_state(work, places, tmp_path):
         drawn = sum(map(int, draws.read_text().split())) if draws.exists() else 0
         seen, charged = seen_and_charged(path)
         assert seen <= charged
@@ -339,7 +339,9 @@ def test_a_kill_while_a_session_is_made_leaves_it_whole_or_not_there(tmp_path):
             ledger_file.LedgerFile.create(path, terms).close()
 
     found = set()
-    for _ in ending.at_every_line(work, (ledger_file,), ending.by(ending.signal.SIGKILL)):
+    for _ in ending.end_at_every_line(
+        work, (ledger_file,), ending.kill_with(ending.signal.SIGKILL)
+    ):
         found.add(path.exists())
         if path.exists():
             assert seen_and_charged(path) == (0, 0)

@@ -97,7 +97,7 @@ def never(_):
     pytest.fail("drawn")
 
 
-def of_nobody(votes):
+def release_nothing(votes):
     """As of a process that ends while it draws."""
     if len(votes.labels) > 1:
         raise InterruptedError("ended")
@@ -172,7 +172,12 @@ def test_what_is_told_of_labels_is_made_of_made_up_ones_before_they_are_charged(
     assert seen[1][:2] == (labels.text, labels.total)
     assert seen[0] == (labels_text([0] * 20), labels.total, 0)
     with pytest.raises(ZeroDivisionError):
-        release(asking(votes, again=True, epsilon=2.0), place, of_nobody, summarize=lambda _: 1 / 0)
+        release(
+            asking(votes, again=True, epsilon=2.0),
+            place,
+            release_nothing,
+            summarize=lambda _: 1 / 0,
+        )
     assert len(releases(place.folder.parent)) == 1
 
 
@@ -206,7 +211,7 @@ def test_a_release_that_is_killed_in_any_state_is_unseen_or_charged_and_can_be_f
     own = place.folder.parent
     states = [
         finished(request, place)
-        for _ in ending.at_every_state(lambda: release(request, place), STEPS, own)
+        for _ in ending.visit_every_state(lambda: release(request, place), STEPS, own)
     ]
     assert set(states) == {"uncharged", "lost", "charged"}
 
@@ -217,7 +222,9 @@ def test_a_release_that_is_ended_at_any_line_is_unseen_or_charged_and_can_be_fin
     votes, place, number
 ):
     request, states = asking(votes), []
-    for _ in ending.at_every_line(lambda: release(request, place), STEPS, ending.by(number)):
+    for _ in ending.end_at_every_line(
+        lambda: release(request, place), STEPS, ending.kill_with(number)
+    ):
         states.append(finished(request, place))
         shutil.rmtree(place.folder.parent)
     assert len(states) > 150
@@ -227,7 +234,7 @@ def test_a_release_that_is_ended_at_any_line_is_unseen_or_charged_and_can_be_fin
 def test_a_disk_that_fills_up_at_any_size_leaves_it_unseen_or_charged(votes, place):
     request, done, states = asking(votes), [], []
     for size in range(0, 60_000, 5_000):
-        done.append(ending.with_room_for(size, lambda: release(request, place)))
+        done.append(ending.run_with_room_for(size, lambda: release(request, place)))
         states.append(finished(request, place))
         shutil.rmtree(place.folder.parent)
     assert {True, False} == set(done)
@@ -239,7 +246,7 @@ def test_a_further_release_that_is_killed_in_any_state_leaves_the_one_before(vot
     first, again = newest(place).read_text(), asking(votes, again=True, epsilon=2.0)
     own = place.folder.parent
     counts = set()
-    for _ in ending.at_every_state(lambda: release(again, place), STEPS, own):
+    for _ in ending.visit_every_state(lambda: release(again, place), STEPS, own):
         seen_is_charged(own)
         charged = releases(own)
         counts.add(len(charged))
@@ -338,7 +345,7 @@ def test_a_refusal_says_where_labels_are_that_are_not_in_place(votes, place):
 
 def test_lost_labels_are_charged_said_to_be_lost_and_charged_anew_if_allowed(votes, place):
     with pytest.raises(InterruptedError):
-        release(asking(votes), place, of_nobody)
+        release(asking(votes), place, release_nothing)
     assert not place.releases_folder.exists()
     message = r"were charged \(epsilon = 0\.9\), and were lost when .*again=yes$"
     for ask in (
@@ -358,7 +365,7 @@ def test_lost_labels_are_charged_said_to_be_lost_and_charged_anew_if_allowed(vot
 
 def test_what_another_process_may_be_drawing_is_not_said_to_be_lost(votes, place):
     with pytest.raises(InterruptedError):
-        release(asking(votes), place, of_nobody)
+        release(asking(votes), place, release_nothing)
     with files.hold_lock(place.lock):
         assert transaction.check_permission(asking(votes), place) is None
 

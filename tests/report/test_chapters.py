@@ -25,7 +25,7 @@ def results(tmp_path):
     return chapters.Results(tmp_path, {}, compared, None)
 
 
-def with_files(results, *names):
+def chapters_with_files(results, *names):
     for name in names:
         path = results.root / "planner" / name
         path.parent.mkdir(exist_ok=True)
@@ -47,7 +47,7 @@ def test_only_items_with_files_are_shown_and_tables_are_folded(results):
         [Item("table1", "Table 1", "nzc_table1"), Item("table2", "Table 2", "nzc_table2")],
     )
     assert chapters.items(section, results) == []
-    (shown,) = chapters.items(section, with_files(results, "table1.csv"))
+    (shown,) = chapters.items(section, chapters_with_files(results, "table1.csv"))
     assert shown.anchor == "planner-table1"
     (rows,) = shown.tables
     assert (rows.anchor, rows.words, rows.counts) == ("", "The row", {"match": 1})
@@ -57,7 +57,7 @@ def test_only_items_with_files_are_shown_and_tables_are_folded(results):
 def test_tables_that_are_shown_together_have_anchors_of_their_own(results):
     item = Item("both", "Tables 1 and 2", "nzc_table1", tables=["table1", "table2"])
     section = Section("planner", "NZC: all", [item])
-    (shown,) = chapters.items(section, with_files(results, "table1.csv", "table2.csv"))
+    (shown,) = chapters.items(section, chapters_with_files(results, "table1.csv", "table2.csv"))
     assert shown.anchor == "planner-both"
     assert [rows.anchor for rows in shown.tables] == ["planner-table1", "planner-table2"]
     assert [rows.words for rows in shown.tables] == [
@@ -69,7 +69,7 @@ def test_tables_that_are_shown_together_have_anchors_of_their_own(results):
 def test_a_caption_that_was_read_before_is_a_link(results):
     items = [Item("table1", "Table 1: a", "nzc_table1"), Item("table2", "Table 2", "nzc_table1")]
     section = Section("planner", "NZC: all", items)
-    shown = chapters.items(section, with_files(results, "table1.csv", "table2.csv"))
+    shown = chapters.items(section, chapters_with_files(results, "table1.csv", "table2.csv"))
     first, second = shown
     assert first.caption.lead
     assert (second.caption, second.same_as) == (None, ("planner-table1", "Table 1"))

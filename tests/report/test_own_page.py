@@ -49,7 +49,7 @@ TOTAL = Total(1.98765, 2e-5, "replace_one")
 
 
 @pytest.fixture
-def made(tmp_path):
+def built_page(tmp_path):
     (tmp_path / "a.png").write_bytes(b"PNG")
     return (
         lambda noise, name, curves=CURVES, table=TABLE, labels=LABELS, profile=PROFILE, **stated: (
@@ -73,12 +73,12 @@ def main_of(page):
     return re.sub(r"<[^>]*>", "", page.partition("<main")[2].partition("</main>")[0])
 
 
-def test_few_ones_are_said(made):
-    assert "(each votes 1 on 3 at most)" in made("secure", "labels.csv", most_ones=3)
+def test_few_ones_are_said(built_page):
+    assert "(each votes 1 on 3 at most)" in built_page("secure", "labels.csv", most_ones=3)
 
 
-def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
-    page = made("secure", "labels.csv")
+def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(built_page):
+    page = built_page("secure", "labels.csv")
     assert "Your votes: 3 labels released" in page
     # Of those that came: the plan's own number of right labels is of those that were expected.
     assert (
@@ -95,14 +95,16 @@ def test_the_page_names_the_chosen_mechanism_and_its_cost_rounded_up(made):
     assert '<a href="0003/statement.html">' in page
 
 
-def test_the_page_says_that_teachers_may_be_absent(made):
-    assert "of 7 teachers (some may be absent), 2 classes" in made("secure", "a.csv", absent=True)
+def test_the_page_says_that_teachers_may_be_absent(built_page):
+    assert "of 7 teachers (some may be absent), 2 classes" in built_page(
+        "secure", "a.csv", absent=True
+    )
     assert "20 % of ballots are absent." in profile_words(PROFILE | {"absent_share": 0.2})
     assert "absent" not in profile_words(PROFILE | {"absent_share": 0})
 
 
-def test_the_page_says_what_fewer_labels_and_other_budgets_would_give(made):
-    page = made("secure", "labels.csv")
+def test_the_page_says_what_fewer_labels_and_other_budgets_would_give(built_page):
+    page = built_page("secure", "labels.csv")
     part = page[page.index("Fewer labels, another budget") : page.index("All mechanisms")]
     head, *body = re.findall(r"<tr>(.*?)</tr>", part, re.S)
     assert re.findall(r"<th.*?>(.*?)</th>", head) == [
@@ -113,19 +115,19 @@ def test_the_page_says_what_fewer_labels_and_other_budgets_would_give(made):
     assert "together they cost the sum" in part
 
 
-def test_what_does_not_apply_is_told_by_its_reason_and_has_no_row(made):
-    page = made("secure", "labels.csv", table=pd.concat([TABLE, REFUSED]))
+def test_what_does_not_apply_is_told_by_its_reason_and_has_no_row(built_page):
+    page = built_page("secure", "labels.csv", table=pd.concat([TABLE, REFUSED]))
     assert "<li>GNMax &amp; more · LNMax: for &lt;two&gt; only</li>" in page
     assert page.count('<td title="LNMax">') == 1
-    assert "Not applicable" not in made("secure", "labels.csv")
+    assert "Not applicable" not in built_page("secure", "labels.csv")
 
 
 @pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")
-def test_the_figure_is_as_wide_as_a_telephone_and_printed_below_what_it_is_of(made, tmp_path):
+def test_the_figure_is_as_wide_as_a_telephone_and_printed_below_what_it_is_of(built_page, tmp_path):
     with style.open_figure(size=(4.4, 9)) as (drawn, _):
         style.save_figure(drawn, tmp_path / "a.png")
     path = tmp_path / "own.html"
-    path.write_text(made("secure", "labels.csv"), encoding="utf-8")
+    path.write_text(built_page("secure", "labels.csv"), encoding="utf-8")
     side = "document.images[0].getBoundingClientRect()"
     with browser.open_page(path, tmp_path / "profile") as page:
         page.resize(400)
@@ -137,29 +139,29 @@ def test_the_figure_is_as_wide_as_a_telephone_and_printed_below_what_it_is_of(ma
         assert page.complaints == []
 
 
-def test_where_there_is_no_other_choice_none_is_told(made):
-    page = made("secure", "labels.csv", CURVES[CURVES["budget_epsilon"] == 1.0].iloc[1:])
+def test_where_there_is_no_other_choice_none_is_told(built_page):
+    page = built_page("secure", "labels.csv", CURVES[CURVES["budget_epsilon"] == 1.0].iloc[1:])
     assert "There is none: this is one label" in page
     assert "The lines in numbers" not in page
 
 
-def test_the_page_says_what_all_releases_cost_together(made):
-    page = made("secure", "labels.csv")
+def test_the_page_says_what_all_releases_cost_together(built_page):
+    page = built_page("secure", "labels.csv")
     assert "together cost at most ε = 1.9877, δ = 2·10⁻⁵, if one record is replaced" in page
 
 
-def test_a_rehearsal_says_so_first_and_counts_for_nothing(made):
-    page = made("reproducible", "rehearsal_labels.csv")
+def test_a_rehearsal_says_so_first_and_counts_for_nothing(built_page):
+    page = built_page("reproducible", "rehearsal_labels.csv")
     assert "<h1>A rehearsal, not for release: 3 labels</h1>" in page
     assert page.index("the noise is from a seed") < page.index("GNMax &amp; more")
     assert "<title>A rehearsal</title>" in page
     assert '<a href="rehearsal_labels.csv">' in page
     assert "On the ledger" not in page
-    assert "rehearsal" not in made("secure", "labels.csv").lower()
+    assert "rehearsal" not in built_page("secure", "labels.csv").lower()
 
 
-def test_the_model_is_a_sentence_and_no_code_word(made):
-    page = made("secure", "labels.csv")
+def test_the_model_is_a_sentence_and_no_code_word(built_page):
+    page = built_page("secure", "labels.csv")
     assert "Holds if each record reached one teacher only. Whoever sees all labels" in page
     assert "disjoint_shards" not in page
 
@@ -168,15 +170,15 @@ def test_the_model_is_a_sentence_and_no_code_word(made):
     ("confusion", "says"),
     [(0.1, "nearly all go to one class"), (2, "the same few classes"), (50, "spread evenly")],
 )
-def test_the_profile_is_told_in_words(made, confusion, says):
-    assert "25 % of queries are easy: there 90 % of teachers" in made("secure", "labels.csv")
+def test_the_profile_is_told_in_words(built_page, confusion, says):
+    assert "25 % of queries are easy: there 90 % of teachers" in built_page("secure", "labels.csv")
     assert says in profile_words(PROFILE | {"confusion": confusion})
     assert "on the hard ones 25 %" in profile_words(PROFILE)
 
 
-def test_a_profile_that_nobody_stated_is_called_so(made):
-    page = made("secure", "labels.csv", profile=ASSUMED)
+def test_a_profile_that_nobody_stated_is_called_so(built_page):
+    page = built_page("secure", "labels.csv", profile=ASSUMED)
     assert page.count("an assumed profile, not yours") == 2  # the headline, and the figure's text
     assert "Assumed, not yours: 70 % of queries are easy" in page
     assert "--profile-from</code> finds yours" in page
-    assert "ssumed" not in made("secure", "labels.csv")
+    assert "ssumed" not in built_page("secure", "labels.csv")

@@ -74,9 +74,11 @@ def test_a_card_links_to_a_paper_that_is_shown_only():
 
 
 def test_a_card_says_two_findings_and_first_what_the_first_sentence_counts():
-    found = [Finding("nzc", str(i), "t", "d", kind) for i, kind in enumerate(["", "", "broken"])]
+    find_sentences = [
+        Finding("nzc", str(i), "t", "d", kind) for i, kind in enumerate(["", "", "broken"])
+    ]
     compared = pd.DataFrame({"paper": ["nzc"], "status": ["match"]})
-    (card,) = verdict.cards(compared, {}, {}, found)
+    (card,) = verdict.cards(compared, {}, {}, find_sentences)
     assert card.said == ["2", "0"]
 
 
@@ -94,7 +96,7 @@ def test_a_page_of_docs_is_linked_on_the_site_or_in_the_repository_that_has_an_a
     assert pieces.docs(page) == there
 
 
-def found(*kinds, paper="p"):
+def find_sentences(*kinds, paper="p"):
     return [Finding(f"{paper}{i}", "t", "t", "d", kind) for i, kind in enumerate(kinds)]
 
 
@@ -113,13 +115,13 @@ def found(*kinds, paper="p"):
     ],
 )
 def test_what_came_out_is_counted(kinds, told):
-    assert headline(found(*kinds), 4) == (
+    assert headline(find_sentences(*kinds), 4) == (
         f"Four papers on private teacher ensembles, recomputed.{told}"
     )
 
 
 def test_noise_is_counted_by_paper_and_many_papers_are_a_number():
-    twice = found("noise") + found("noise")
+    twice = find_sentences("noise") + find_sentences("noise")
     assert headline(twice, 1) == (
         "One paper on private teacher ensembles, recomputed. "
         "One paper needs less noise than published."

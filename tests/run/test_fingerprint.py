@@ -81,13 +81,13 @@ def test_what_the_code_does_counts(toy, text):
 
 
 def test_another_version_or_offer_of_a_package_does_not_count_but_its_code_does(toy, tmp_path):
-    def of(text):
+    def fingerprint_of(text):
         (tmp_path / PACKAGE / "__init__.py").write_text(text)
         return toy()
 
-    before = of('__version__ = "1"\n_PUBLIC = {"f": "room"}\nSITE = ""\n')
-    assert of('__version__ = "2"\n_PUBLIC = {}\n__all__ = []\nSITE = ""\n') == before
-    assert of('__version__ = "1"\n_PUBLIC = {"f": "room"}\nSITE = "x"\n') != before
+    before = fingerprint_of('__version__ = "1"\n_PUBLIC = {"f": "room"}\nSITE = ""\n')
+    assert fingerprint_of('__version__ = "2"\n_PUBLIC = {}\n__all__ = []\nSITE = ""\n') == before
+    assert fingerprint_of('__version__ = "1"\n_PUBLIC = {"f": "room"}\nSITE = "x"\n') != before
     assert toy(**{USED: "__version__ = 1\n"}) != toy(**{USED: "__version__ = 2\n"})
 
 

@@ -37,32 +37,32 @@ def test_equal_budgets_are_those_of_the_tasks_that_are_run():
 
 def test_students_between_two_rounds_have_parameters_of_their_own():
     (task,) = interactive_students.task_settings(SETTINGS, ASKED.interactive_students).items()
-    name, found = task
+    name, parameters = task
     own = SETTINGS.pate.student("digits")
     assert name == "digits"
-    assert found["student"]["pool"] == own["pool"]
+    assert parameters["student"]["pool"] == own["pool"]
     epochs = GIVEN["interactive_students"]["digits"]["student_parameters"]["epochs"]
-    assert found["student"]["parameters"] == own["parameters"] | {"epochs": epochs}
-    assert found["confident"] == DEFAULT["pate"]["tasks"]["digits"]["confident"]
-    assert not {"teachers", "lnmax", "K"} & set(found)
+    assert parameters["student"]["parameters"] == own["parameters"] | {"epochs": epochs}
+    assert parameters["confident"] == DEFAULT["pate"]["tasks"]["digits"]["confident"]
+    assert not {"teachers", "lnmax", "K"} & set(parameters)
     without = check(changed({"pate.tasks.digits.student": None, "pate.figure1": None}))
     assert interactive_students.task_settings(without, ASKED.interactive_students) == {}
 
 
 def test_the_authors_labels_take_part_where_they_are_at_hand_and_fit(monkeypatch):
-    def found(changes, *at_hand):
+    def find_inputs(changes, *at_hand):
         monkeypatch.setattr(Configuration, "is_available", lambda self, name: name in at_hand)
         return authors_labels.find_datasets(check(changed(PAPER | changes)), ASKED.authors_labels)
 
     files = "mnist-10", "pate-2017"
-    assert found({}, *files) == {"mnist": "pate-2017"}
-    assert found({}, "mnist-10") == found({}, "pate-2017") == {}
+    assert find_inputs({}, *files) == {"mnist": "pate-2017"}
+    assert find_inputs({}, "mnist-10") == find_inputs({}, "pate-2017") == {}
     few = [0, 1, 2, 3, 4, 5, 6, 7, 8]
-    assert found({"datasets.pate-2017.classes": few}, *files) == {}
+    assert find_inputs({"datasets.pate-2017.classes": few}, *files) == {}
     # A pool that lacks queries which the labels are of.
-    assert found({"pate.tasks.mnist.pool": 8999, "nzc.tasks.mnist": None}, *files) == {}
+    assert find_inputs({"pate.tasks.mnist.pool": 8999, "nzc.tasks.mnist": None}, *files) == {}
     without = {"pate.tasks.mnist.student": None, "pate.figure1": None, "nzc.tasks.mnist": None}
-    assert found(without, *files) == {}
+    assert find_inputs(without, *files) == {}
 
 
 def test_the_authors_votes_take_part_file_by_file_where_they_are(tmp_path, monkeypatch):

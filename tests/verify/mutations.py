@@ -18,7 +18,7 @@ def dyadic(x, up):
     return f"{int(mpmath.ceil(scaled) if up else mpmath.floor(scaled))}/{2**PLACES}"
 
 
-def stated(kind, theorem, proof=None, **fields):
+def build_certificate(kind, theorem, proof=None, **fields):
     page = f"docs/certificates.md#{theorem.replace('.', '')}"
     return {"kind": kind, "theorem": theorem, "proof": page, **fields}
 
@@ -41,7 +41,7 @@ def tight_gamma(rng):
         factor = min(allowed / worst if worst > 0 else 1, 0.999 / max(half))
         while True:
             values = [dyadic(x * factor, up=False) for x in half]
-            body = stated("gamma_privacy", "darrm_lemma_3.4", **given)
+            body = build_certificate("gamma_privacy", "darrm_lemma_3.4", **given)
             body["gamma"] = values[::-1] + values
             if truth.gamma_privacy(body) < 0:
                 return body
@@ -53,7 +53,7 @@ def tight_utility(rng):
     given = setting(rng, 3)
     kind = rng.choice(["uniform", "common"])
     prior = {"kind": kind, "low": (0.5).hex(), "high": (1.0).hex()}
-    body = stated("gamma_utility", "weak_duality", **given, prior=prior)
+    body = build_certificate("gamma_utility", "weak_duality", **given, prior=prior)
     with mp.workdps(truth.DIGITS):
         K, table, allowed = truth._setting(given)
         cost = truth.coefficients(K, prior)
@@ -95,7 +95,9 @@ def tight_label(rng):
     coins = law(rng, rng.choice([1, 2, 3]))
     if rng.random() < 0.3:
         rng.shuffle(coins["rows"])
-    body = stated("label", "hockey_stick", law=coins, epsilon=rng.uniform(0, 0.3).hex(), delta=0)
+    body = build_certificate(
+        "label", "hockey_stick", law=coins, epsilon=rng.uniform(0, 0.3).hex(), delta=0
+    )
     with mp.workdps(truth.DIGITS):
         delta = truth.label(body)
         if delta <= mpmath.mpf(2) ** -80:  # pure privacy, which needs no last place
@@ -108,7 +110,7 @@ def tight_response(rng):
     each, labels = rng.uniform(0.05, 1).hex(), rng.randrange(1, 8)
     response = {"name": "response", "epsilon": each, "delta": (1e-6).hex()}
     grid = {"step": each, "reach": 1}
-    body = stated("total", "loss_distribution", law=response, labels=labels, **grid)
+    body = build_certificate("total", "loss_distribution", law=response, labels=labels, **grid)
     body |= {"epsilon": rng.uniform(0, 0.5).hex(), "delta": 0}
     with mp.workdps(truth.DIGITS):
         # What leaks at one label is a float, of which no rounding can tell whether it is enough.
@@ -122,7 +124,9 @@ def coarse_total(rng):
     One pair above all pairs costs somewhat more than any adversary gets.
     """
     grid = {"step": "1/100", "reach": 200}
-    body = stated("total", "loss_distribution", law=law(rng, rng.choice([1, 2]), 0.25), **grid)
+    body = build_certificate(
+        "total", "loss_distribution", law=law(rng, rng.choice([1, 2]), 0.25), **grid
+    )
     body |= {"labels": rng.choice([1, 2]), "epsilon": rng.uniform(0, 0.3).hex(), "delta": 0}
     with mp.workdps(truth.DIGITS):
         body["delta"] = dyadic(truth.together(body) * 1.3 + mpmath.mpf(1) / 250, up=True)
@@ -146,7 +150,7 @@ def mutated(body, rng):
     kind = rng.random()
     if kind < 0.08:
         fields = body | dict(zip(("kind", "theorem"), rng.choice(THEOREMS), strict=True))
-        return stated(**fields) if rng.random() < 0.8 else fields
+        return build_certificate(**fields) if rng.random() < 0.8 else fields
     leaves, lists = [], []
     _walk(body, leaves, lists)
     if kind < 0.25 and lists:

@@ -21,7 +21,7 @@ from private_ensembles.papers.darrm.mathematics import optimize_gamma
 from private_ensembles.papers.darrm.mathematics.certificate_file import make_gamma_record
 from verify import verify
 
-from .mutations import stated
+from .mutations import build_certificate
 
 KINDS = (
     "gamma file",
@@ -58,7 +58,7 @@ def real(solution):
     two = {"counts": [{"times": 7, "scale": "20/1"}, {"times": 2, "scale": "9/1"}]}
     two |= {"epsilon": "1/1", "delta": "1/1000"}
     beside = {"counts": [{"times": 2, "scale": "9/1", "reach": 9}], "step": "1/8", "width": 3}
-    adaptive = stated(
+    adaptive = build_certificate(
         "total",
         "adaptive_labels",
         **beside,
@@ -77,12 +77,12 @@ def real(solution):
         "gamma file": gamma | {"provenance": files.provenance("numpy")},
         "gamma_privacy": gamma["certificates"][0],
         "gamma_utility": gamma["certificates"][1],
-        "coins": of_law(law()),
-        "response": stated(
+        "coins": forge_law(law()),
+        "response": build_certificate(
             "total", "loss_distribution", law=response, **grid, epsilon="7/1", delta="1/500"
         ),
-        "discrete_counts": stated("total", "discrete_counts", **whole),
-        "two counts": stated("total", "discrete_counts", **two),
+        "discrete_counts": build_certificate("total", "discrete_counts", **whole),
+        "two counts": build_certificate("total", "discrete_counts", **two),
         "adaptive_labels": adaptive,
         "near coins": adaptive | {"law": law(apart="1/10000")},
         "gaussian_maximum": adaptive | {"law": largest, "groups": nodes},
@@ -271,9 +271,9 @@ def test_no_number_of_the_file_may_differ_from_what_is_proven(real, status):
     for place, x in enumerate(file["gamma"]):
         for new in moved(x, 0):
             refused(status, changed(file, ("gamma", place), new), place)
-    stated = file["certificate"]
+    build_certificate = file["certificate"]
     for name in ("worst_cost", "allowance", "slack", "attained_cost"):
-        for new in moved(stated[name]):
+        for new in moved(build_certificate[name]):
             refused(status, changed(file, ("certificate", name), new), name, new)
     for path, values in OTHERS.items():
         for new in values:
@@ -327,46 +327,48 @@ def law(**changes):
     return {"name": "coins", "rows": rows} | changes
 
 
-def of_law(law, epsilon="2/1", delta=0):
-    return stated("label", "hockey_stick", law=law, epsilon=epsilon, delta=delta)
+def forge_law(law, epsilon="2/1", delta=0):
+    return build_certificate("label", "hockey_stick", law=law, epsilon=epsilon, delta=delta)
 
 
 def many(**changes):
     grid = {"labels": 3, "step": "1/100", "reach": 99}
-    body = stated("total", "loss_distribution", law=law(), epsilon=3, delta="1/10", **grid)
+    body = build_certificate(
+        "total", "loss_distribution", law=law(), epsilon=3, delta="1/10", **grid
+    )
     return body | changes
 
 
 BY_HAND = {
-    "delta above 1": of_law(law(), delta="3/2"),
-    "delta below 0": of_law(law(), delta="-1/2"),
-    "epsilon below 0": of_law(law(), epsilon="-1/1", delta=1),
-    "a response with delta above 1": of_law({"name": "response", "epsilon": 1, "delta": 2}),
-    "no teachers": of_law(law(rows=[[1, "1/2"]])),
-    "no coins": of_law(law(rows=[])),
-    "more than half for the less likely": of_law(law(rows=[[1, "2/3"], [0, "1/3"]])),
-    "a probability below 0": of_law(law(rows=[[1, "-1/3"], [0, "-1/3"]])),
-    "a third label": of_law(law(rows=[[2, "1/3"], [2, "1/3"]])),
-    "a coin of three parts": of_law(law(rows=[[1, "1/3", 0], [0, "1/3", 0]])),
-    "another proof": of_law(law()) | {"proof": "docs/certificates.md#weak_duality"},
-    "no proof": {key: x for key, x in of_law(law()).items() if key != "proof"},
-    "an exponent out of range": of_law(law(), epsilon=10**5),
-    "a law of no name": of_law({"rows": law()["rows"]}),
-    "a law that is a text": of_law("coins"),
-    "an unknown law": of_law(law(name="cauchy")),
+    "delta above 1": forge_law(law(), delta="3/2"),
+    "delta below 0": forge_law(law(), delta="-1/2"),
+    "epsilon below 0": forge_law(law(), epsilon="-1/1", delta=1),
+    "a response with delta above 1": forge_law({"name": "response", "epsilon": 1, "delta": 2}),
+    "no teachers": forge_law(law(rows=[[1, "1/2"]])),
+    "no coins": forge_law(law(rows=[])),
+    "more than half for the less likely": forge_law(law(rows=[[1, "2/3"], [0, "1/3"]])),
+    "a probability below 0": forge_law(law(rows=[[1, "-1/3"], [0, "-1/3"]])),
+    "a third label": forge_law(law(rows=[[2, "1/3"], [2, "1/3"]])),
+    "a coin of three parts": forge_law(law(rows=[[1, "1/3", 0], [0, "1/3", 0]])),
+    "another proof": forge_law(law()) | {"proof": "docs/certificates.md#weak_duality"},
+    "no proof": {key: x for key, x in forge_law(law()).items() if key != "proof"},
+    "an exponent out of range": forge_law(law(), epsilon=10**5),
+    "a law of no name": forge_law({"rows": law()["rows"]}),
+    "a law that is a text": forge_law("coins"),
+    "an unknown law": forge_law(law(name="cauchy")),
     "no labels": many(labels=0),
     "a step of 0": many(step=0),
     "no reach": many(reach=0),
     "a theorem in a list": {"kind": ["label"], "theorem": {"a": 1}, "proof": None},
     "a release that is said to hold": {"kind": "none", "theorem": "none", "why": "it holds"},
-    "a list of certificates": {"certificates": [of_law(law())]},
+    "a list of certificates": {"certificates": [forge_law(law())]},
     "a list of nothing": {"certificates": [None]},
 }
 
 
 def gamma_of(K, gamma, **changes):
     numbers = {"m": 1, "epsilon": "1/10", "Delta": "1/100000", "delta": "1/100000"} | changes
-    return stated("gamma_privacy", "darrm_lemma_3.4", K=K, gamma=gamma, **numbers)
+    return build_certificate("gamma_privacy", "darrm_lemma_3.4", K=K, gamma=gamma, **numbers)
 
 
 BY_HAND |= {
@@ -381,7 +383,7 @@ TOO_MUCH = {
     "a large reach": many(reach=99999),
     "many labels": many(labels=99999),
     "all at once": many(labels=99999, reach=99999),
-    "many coins": of_law(law(rows=[[1, "1/3"]] * 10**5)),
+    "many coins": forge_law(law(rows=[[1, "1/3"]] * 10**5)),
     "gamma of 99,999 teachers": gamma_of(99999, [0] * 100000),
     "gamma of 1,001 teachers": gamma_of(1001, ["1/1000"] * 1002),
     "gamma that moves are tried for": gamma_of(
@@ -405,7 +407,7 @@ BY_TEXT = {
     "a deep object": '{"certificates":' * 10**5,
     "more than is read": " " * (verify.LARGEST_FILE + 1),
     "a list of lists": '{"certificates": [' + "[]," * 10**6 + "[]]}",
-    "another encoding": json.dumps(of_law(law())).encode("utf-16"),
+    "another encoding": json.dumps(forge_law(law())).encode("utf-16"),
     "zeros": bytes(1000),
     "half a letter": b'{"kind": "\xc3"}',
     "a lone surrogate": '{"kind": "label", "theorem": "\\ud800"}',
@@ -445,8 +447,8 @@ def long(**changes):
         (gamma_of(1, [1, 1], Delta=0, delta=0), 2),
         (gamma_of(3, [1, 1, 1, 1], Delta=0, delta="1/1000000"), 1),
         (BY_HAND["a law that is a text"], 1),
-        (of_law(law(), epsilon="1/2"), 1),
-        (of_law(law(), epsilon="2/1"), 0),
+        (forge_law(law(), epsilon="1/2"), 1),
+        (forge_law(law(), epsilon="2/1"), 0),
     ],
 )
 def test_false_is_1_and_what_cannot_be_told_is_2(status, content, code):
@@ -468,7 +470,7 @@ def test_no_argument_no_file_and_no_json_end_with_2_and_no_traceback(tmp_path):
 
 
 def test_what_could_not_be_read_does_not_hide_what_is_false(tmp_path):
-    (tmp_path / "false.json").write_text(json.dumps(of_law(law(), epsilon="1/2")))
+    (tmp_path / "false.json").write_text(json.dumps(forge_law(law(), epsilon="1/2")))
     done = run(tmp_path / "none.json", tmp_path / "false.json")
     assert done.returncode == 1
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["unchecked", "FAILS"]
@@ -493,10 +495,10 @@ ESCAPES = "\x1b[2K\rholds      /all.json: (0.001, 0)-DP\n\u202e\x9b2K\x07"
     "content",
     [
         {"kind": "none", "theorem": "none", "why": ESCAPES},
-        of_law(law(name=ESCAPES)),
-        of_law(law()) | {ESCAPES: 1},
+        forge_law(law(name=ESCAPES)),
+        forge_law(law()) | {ESCAPES: 1},
         {"kind": ESCAPES, "theorem": ESCAPES},
-        of_law(law(rows=ESCAPES)),
+        forge_law(law(rows=ESCAPES)),
     ],
 )
 def test_nothing_in_a_file_moves_the_cursor_or_begins_a_line(tmp_path, content):
@@ -518,14 +520,16 @@ def number_after(text, word):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 0.3, 2.0, 1e-7, 1234.56789])
 def test_printed_costs_are_never_below_the_proven_ones(status, epsilon):
-    code, said = status(of_law(law(), epsilon=write_hexadecimal(epsilon), delta=1))
+    code, said = status(forge_law(law(), epsilon=write_hexadecimal(epsilon), delta=1))
     assert code == 0
-    assert Decimal(epsilon) <= number_after(said, "of the stated probabilities: (")
-    assert number_after(said, "of the stated probabilities: (") <= Decimal(epsilon * (1 + 2e-9))
+    assert Decimal(epsilon) <= number_after(said, "of the build_certificate probabilities: (")
+    assert number_after(said, "of the build_certificate probabilities: (") <= Decimal(
+        epsilon * (1 + 2e-9)
+    )
 
 
 def test_a_delta_of_1e_400_is_not_printed_as_0(status):
-    code, said = status(of_law(law(), epsilon=1000, delta=f"1/{10**400}"))
+    code, said = status(forge_law(law(), epsilon=1000, delta=f"1/{10**400}"))
     assert code == 0
     assert said.endswith("(1000, 1e-400)-DP\n")
 
@@ -538,6 +542,9 @@ def test_the_line_says_all_that_the_claim_is_about(real, status):
     assert "(1, 0.0001999900001)-DP" in said[0]
     assert "uniform prior on [0.5, 1]" in said[1]
     said = status(real["coins"])[1]
-    assert "3 teachers, 2 classes, 1 moved, coins of the stated probabilities: (2, 0)-DP" in said
+    assert (
+        "3 teachers, 2 classes, 1 moved, coins of the build_certificate probabilities: (2, 0)-DP"
+        in said
+    )
     said = status(real["response"])[1]
     assert "7 labels, asked adaptively, of any mechanism whose label is (1, ~0.0002)-DP" in said

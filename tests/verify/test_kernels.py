@@ -63,12 +63,12 @@ def plainly(one, other):
 def test_one_multiplication_adds_losses(seed):
     rng = random.Random(seed)
 
-    def some():
+    def draw_kernel():
         size = rng.randint(1, 9)
         masses = [rng.randrange(ONE // size) for _ in range(size)]
         return rng.randint(-6, 3), masses, rng.randrange(ONE // 2)
 
-    one, other = some(), some()
+    one, other = draw_kernel(), draw_kernel()
     first, masses, lost = verify.compose_kernels(one, other)
     sums, infinite = plainly(one, other)
     found = {first + k: mass for k, mass in enumerate(masses) if mass}
@@ -94,7 +94,7 @@ def test_what_the_account_says_of_many_labels_is_proven_within_the_limit():
     def body(epsilon):
         grid = {"labels": 1000, "step": (0.008).hex(), "reach": 60}
         claim = {"epsilon": epsilon.hex(), "delta": (1e-5).hex()}
-        return mutations.stated("total", "loss_distribution", law=law, **grid, **claim)
+        return mutations.build_certificate("total", "loss_distribution", law=law, **grid, **claim)
 
     verify.steps.allow(60 * verify.MILLION)
     verify.check(body(1.25 * found.upper))

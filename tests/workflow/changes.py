@@ -164,7 +164,7 @@ def _title(names):
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def in_company(cases):
+def group_company(cases):
     """Return the names of the changes that rerun jobs, as others of their group do."""
     groups = [names for names in together(cases).values() if len(names) > 1]
     return [name for names in groups for name in names if cases[name]]

@@ -46,7 +46,7 @@ def test_changes_of_one_kind_and_of_the_same_jobs_are_judged_at_once():
         ["act: nothing"],
     ]
     assert list(groups)[:2] == ["file: a.py and 1 more", "file: c.py"]
-    assert changes.in_company(CASES) == ["file: a.py", "file: b.py", "value: x", "value: y"]
+    assert changes.group_company(CASES) == ["file: a.py", "file: b.py", "value: x", "value: y"]
     judged(Rerun(), groups)
 
 
@@ -69,5 +69,5 @@ def test_an_edit_that_reruns_too_little_is_found_by_itself():
     changed = Rerun(b={"make/1"})
     judged(changed, changes.together(CASES))  # a.py covers for it
     with pytest.raises(AssertionError, match=r"file: b\.py"):
-        for case in changes.in_company(CASES):
+        for case in changes.group_company(CASES):
             changes.check(changed, CASES, [case])

@@ -90,12 +90,12 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
     def once(module, name):
         function = getattr(module, name)
 
-        def made(*given, **more):
+        def make(*given, **more):
             if name not in known:
                 known[name] = function(*given, **more)
             return known[name]
 
-        monkeypatch.setattr(module, name, made)
+        monkeypatch.setattr(module, name, make)
 
     for name in ("plan_for", "curves_table", "private_table"):
         once(own_votes, name)
@@ -161,7 +161,7 @@ def test_a_job_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_fi
 ):
     where = (job.script, transaction, ledger_file, io, provenance)
     states = [
-        finished(job, monkeypatch) for _ in ending.at_every_state(job, where, Path("results"))
+        finished(job, monkeypatch) for _ in ending.visit_every_state(job, where, Path("results"))
     ]
     assert set(states) == {"uncharged", "lost", "charged"}
     assert states.count("charged") > 20
@@ -174,7 +174,8 @@ def test_a_job_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_fini
 ):
     where = (job.script, transaction, ledger_file, io, provenance)
     states = [
-        finished(job, monkeypatch) for _ in ending.at_every_line(job, where, ending.by(number))
+        finished(job, monkeypatch)
+        for _ in ending.end_at_every_line(job, where, ending.kill_with(number))
     ]
     assert len(states) > 250
     assert set(states) == {"uncharged", "lost", "charged"}
@@ -186,7 +187,7 @@ def test_a_job_whose_disk_fills_up_shows_nothing_uncharged_and_can_be_finished(
     """The certificate is the largest: the ledger holds it, too."""
     states = []
     for size in [0, 500, 5_000, 20_000, 100_000, 200_000, 10**6]:
-        ending.with_room_for(size, job)
+        ending.run_with_room_for(size, job)
         states.append(finished(job, monkeypatch))
     assert {"uncharged", "charged"} <= set(states)
 

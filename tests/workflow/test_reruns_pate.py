@@ -215,7 +215,7 @@ def test_changes_rerun_exactly(group, changed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", changes.in_company(CASES))
+@pytest.mark.parametrize("case", changes.group_company(CASES))
 def test_each_edit_reruns_by_itself(case, changed):
     changes.check(changed, CASES, [case])
 

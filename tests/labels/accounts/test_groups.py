@@ -137,12 +137,12 @@ def test_claims_lie_between_one_vote_and_group_privacy(name, epsilon, C):
             of = replace(task, protection=replace(task.protection, reach=reach))
             claimed = mechanism.cost(of, parameters).proven
 
-            def of_one(one, parameters=parameters, mechanism=mechanism):
+            def cost_of_one(one, parameters=parameters, mechanism=mechanism):
                 return mechanism.cost(one, parameters).proven
 
             assert last <= claimed * (1 + 1e-3)
             if reach > 1:
-                assert last < claimed <= groups.group_cost(of_one, of)
+                assert last < claimed <= groups.group_cost(cost_of_one, of)
             last = claimed
 
 
@@ -180,7 +180,7 @@ def test_group_privacy_of_randomised_response_is_what_it_is(epsilon):
     ones = np.array([1 / (1 + math.exp(epsilon * (1.5 - n))) for n in range(4)])
     task = replace(task_of(2, 3, 1, reach=3), budget=Budget(1.0, 0.2))
 
-    def of_one(one):
+    def cost_of_one(one):
         """The least epsilon of neighbours of the chain at this delta."""
         found = 0.0
         for p, q in itertools.chain(itertools.pairwise(ones), itertools.pairwise(ones[::-1])):
@@ -189,7 +189,7 @@ def test_group_privacy_of_randomised_response_is_what_it_is(epsilon):
                     found = max(found, math.log((mine - one.budget.delta) / theirs))
         return found
 
-    spent = groups.group_cost(of_one, task)
+    spent = groups.group_cost(cost_of_one, task)
     assert ones[3] - math.exp(spent) * ones[0] <= task.budget.delta
     assert ones[3] - math.exp(spent / 2) * ones[0] > task.budget.delta or spent == 0
 
@@ -271,10 +271,10 @@ def test_coins_of_one_label_are_audited_for_all_votes_that_move(name):
     parameters = mechanism.calibrate(task)
     mechanism.require_bernoulli_within_delta(task, parameters)
     assert exact_delta(mechanism.law, parameters, task) <= task.budget.delta
-    of_one = mechanism.calibrate(replace(task, protection=replace(task.protection, reach=1)))
+    cost_of_one = mechanism.calibrate(replace(task, protection=replace(task.protection, reach=1)))
     if mechanism.law.draws_exact_bernoulli:
         with pytest.raises(ValueError, match="coins of"):
-            mechanism.require_bernoulli_within_delta(task, of_one)
+            mechanism.require_bernoulli_within_delta(task, cost_of_one)
 
 
 def test_what_private_teachers_cost_by_how_many_of_them_see_the_unit():

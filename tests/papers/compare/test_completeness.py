@@ -25,7 +25,7 @@ def lines(root):
 
 
 @pytest.fixture(scope="module")
-def made(root):
+def result_items(root):
     """Files in docs of a run on the papers' data."""
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
     config["data"] = "paper"
@@ -43,7 +43,7 @@ def test_every_table_and_figure_has_one_line_in_order(lines):
     assert list(zip(lines["paper"], lines["item"], strict=True)) == wanted
 
 
-def test_what_is_reproduced_is_published_and_made_by_a_run(lines, root, made):
+def test_what_is_reproduced_is_published_and_made_by_a_run(lines, root, result_items):
     for row in lines.to_dict("records"):
         linked = re.findall(r"\]\(([^)]+)\)", row["here"])
         word = row["status"].split(":")[0]
@@ -54,16 +54,16 @@ def test_what_is_reproduced_is_published_and_made_by_a_run(lines, root, made):
             assert (root / "docs" / path).is_file(), path
             paper, name = path.split("/")
             kind = "figures" if name.endswith(".png") else "tables"
-            assert f"{paper}/{kind}/{name}" in made, path
+            assert f"{paper}/{kind}/{name}" in result_items, path
 
 
-def test_nothing_that_a_run_makes_of_a_paper_is_called_not_reproduced(lines, made):
+def test_nothing_that_a_run_makes_of_a_paper_is_called_not_reproduced(lines, result_items):
     """A table or figure of a paper's number that a run makes stands beside that number."""
     for row in lines.to_dict("records"):
         kind, number = row["item"].split()
         file = f"{row['paper']}/{kind.lower()}s/{kind.lower()}{number}"
         file += ".png" if kind == "Figure" else ".csv"
-        assert (file in made) == (file.rpartition("/")[2] in row["here"]), file
+        assert (file in result_items) == (file.rpartition("/")[2] in row["here"]), file
 
 
 def test_statuses_are_those_of_the_comparison(lines, root):

@@ -20,7 +20,7 @@ from private_ensembles.papers.compare.printed import FOLDER, read_published
 PLACE = {"item": "table1", "dataset": "mnist", "row": "one above other", "column": "difference"}
 
 
-def of(kind, published, ours, **more):
+def make_number(kind, published, ours, **more):
     return judge_relation(Relation(kind, **PLACE, published=published, ours=ours, **more))
 
 
@@ -30,7 +30,7 @@ def of(kind, published, ours, **more):
 def test_an_order_holds_only_beyond_the_error_of_our_difference(value, status):
     """Six standard errors are not enough of four degrees of freedom: 6.62 are."""
     assert tolerance_factor(4) == pytest.approx(6.62, abs=0.01)
-    found = of("order", 0.02, Estimate(value, 0.01, 4))
+    found = make_number("order", 0.02, Estimate(value, 0.01, 4))
     assert (found["status"], found["reproduced"]) == (status, value)
     assert found["tolerance"] == pytest.approx(tolerance_factor(4) * 0.01)
     assert "0.02" in found["note"]
@@ -40,51 +40,53 @@ def test_an_order_holds_only_beyond_the_error_of_our_difference(value, status):
 
 def test_an_order_far_below_print_differs_though_it_could_be_there():
     """Not weak: the tolerance of 0.066 holds no difference at all, but not the printed one."""
-    assert of("order", 0.02, Estimate(-0.05, 0.01, 4))["status"] == "differs"
-    assert of("order", 0.2, Estimate(0.05, 0.01, 4))["status"] == "differs"
+    assert make_number("order", 0.02, Estimate(-0.05, 0.01, 4))["status"] == "differs"
+    assert make_number("order", 0.2, Estimate(0.05, 0.01, 4))["status"] == "differs"
 
 
 def test_an_order_of_exact_numbers_needs_a_difference():
-    assert of("order", 3, Estimate(1.0))["status"] == "match"
-    assert of("order", 3, Estimate(0.0))["status"] == "differs"
-    assert math.isnan(of("order", 3, Estimate(1.0))["reproduced_sd"])
+    assert make_number("order", 3, Estimate(1.0))["status"] == "match"
+    assert make_number("order", 3, Estimate(0.0))["status"] == "differs"
+    assert math.isnan(make_number("order", 3, Estimate(1.0))["reproduced_sd"])
 
 
 @pytest.mark.parametrize(
     ("value", "status"), [(0.80, "match"), (0.766, "match"), (0.76, "differs"), (0.87, "differs")]
 )
 def test_a_mean_agrees_only_within_the_tolerance_of_the_difference(value, status):
-    assert of("pooled", 0.80, Estimate(value, 0.0125))["status"] == status
+    assert make_number("pooled", 0.80, Estimate(value, 0.0125))["status"] == status
 
 
 def test_an_exact_mean_agrees_within_the_rounding_of_print_only():
-    assert of("pooled", 2.0, Estimate(2.004), rounding=0.005)["status"] == "match"
-    assert of("pooled", 2.0, Estimate(2.006), rounding=0.005)["status"] == "differs"
-    assert of("pooled", 0.1 + 0.2, Estimate(0.3))["status"] == "match"
+    assert make_number("pooled", 2.0, Estimate(2.004), rounding=0.005)["status"] == "match"
+    assert make_number("pooled", 2.0, Estimate(2.006), rounding=0.005)["status"] == "differs"
+    assert make_number("pooled", 0.1 + 0.2, Estimate(0.3))["status"] == "match"
 
 
 def test_a_claim_about_printed_numbers_is_counted():
-    assert of("printed", 36, Estimate(36))["status"] == "match"
-    found = of("printed", 36, Estimate(35))
+    assert make_number("printed", 36, Estimate(36))["status"] == "match"
+    found = make_number("printed", 36, Estimate(35))
     assert found["status"] == "differs"
     assert found["note"] == "Claimed 36, in the printed numbers 35."
 
 
 def test_on_own_votes_an_order_is_judged_and_a_mean_is_not():
-    order = of("order", 1, Estimate(-1.0), own_votes="Synthetic votes.")
+    order = make_number("order", 1, Estimate(-1.0), own_votes="Synthetic votes.")
     assert order["status"] == "differs"
     assert "Synthetic votes." in order["note"]
-    pooled = of("pooled", 1, Estimate(1.0), own_votes="Synthetic votes.")
+    pooled = make_number("pooled", 1, Estimate(1.0), own_votes="Synthetic votes.")
     assert (pooled["status"], pooled["note"]) == ("not_comparable", "Synthetic votes.")
 
 
 def test_what_differs_carries_its_cause_or_what_is_known():
     cause = Cause(note="The caption's delta.", test="tests/x.py::test_y")
-    found = of("pooled", 1, Estimate(2.0), cause=cause)
+    found = make_number("pooled", 1, Estimate(2.0), cause=cause)
     assert found["status"] == "explained"
     assert found["note"].endswith("The caption's delta. Test: tests/x.py::test_y")
-    assert of("pooled", 1, Estimate(2.0), remark="Nobody knows.")["note"].endswith("Nobody knows.")
-    assert "Nobody" not in of("pooled", 1, Estimate(1.0), remark="Nobody knows.")["note"]
+    assert make_number("pooled", 1, Estimate(2.0), remark="Nobody knows.")["note"].endswith(
+        "Nobody knows."
+    )
+    assert "Nobody" not in make_number("pooled", 1, Estimate(1.0), remark="Nobody knows.")["note"]
 
 
 def test_a_mean_of_one_run_has_no_error():

@@ -107,7 +107,7 @@ def study():
     )
 
 
-def of(study, algorithm, sampling, **facts):
+def objective_of(study, algorithm, sampling, **facts):
     chosen = study[(study["algorithm"] == algorithm) & (study["sampling"] == sampling)]
     for name, value in facts.items():
         chosen = chosen[chosen[name] == value]
@@ -116,14 +116,16 @@ def of(study, algorithm, sampling, **facts):
 
 
 def test_as_printed_algorithm_4_stays_useless_at_ten_thousand_draws(study):
-    runs = of(study, "algorithm4", "uniform:0,1", draws=10_000)
+    runs = objective_of(study, "algorithm4", "uniform:0,1", draws=10_000)
     assert (runs["coefficient_error"] > 0.95).all()
     assert runs["utility_loss"].max() > 0.01
-    assert np.isnan(of(study, "algorithm4", "uniform:0,1", estimate="limit")["utility"].item())
+    assert np.isnan(
+        objective_of(study, "algorithm4", "uniform:0,1", estimate="limit")["utility"].item()
+    )
 
 
 def test_on_the_upper_half_algorithm_4_tends_to_the_closed_form(study):
-    runs = of(study, "algorithm4", "uniform:0.5,1")
+    runs = objective_of(study, "algorithm4", "uniform:0.5,1")
     assert runs[runs["draws"] == 10_000]["coefficient_error"].max() < 0.01
     assert runs[runs["estimate"] == "limit"]["coefficient_error"].item() < 1e-12
     assert runs[runs["draws"] == 10_000]["utility_loss"].max() < 1e-8
@@ -131,9 +133,9 @@ def test_on_the_upper_half_algorithm_4_tends_to_the_closed_form(study):
 
 @pytest.mark.parametrize("sampling", ["grid", "multisets"])
 def test_algorithm_5_keeps_a_bias_that_hardly_moves_gamma(study, sampling):
-    limit = of(study, "algorithm5", sampling, estimate="limit")
+    limit = objective_of(study, "algorithm5", sampling, estimate="limit")
     assert 0.02 < limit["coefficient_error"].item() < 0.03
-    runs = of(study, "algorithm5", sampling, draws=10_000)
+    runs = objective_of(study, "algorithm5", sampling, draws=10_000)
     assert (runs["coefficient_error"] > 0.01).all()
     assert runs["utility_loss"].max() < 1e-4
 

@@ -32,7 +32,7 @@ def spend(epsilon, n):
     return max((epsilon * l - math.log(1000)) / (2 * (2 / n) ** 2 * l * (l + 1)) for l in orders)
 
 
-def of_the_stated_accounting(cell):
+def labels_of_stated_accounting(cell):
     """A label costs 1/4 to 1 of what SAA's does: m^2, where m is the larger of two shares.
 
     Let A be the largest sum of m^2 that the budget allows. N labels are the first beyond it: some
@@ -53,7 +53,7 @@ def of_the_stated_accounting(cell):
 def test_thirty_seven_counts_of_heart_failure_are_possible_and_two_are_not():
     impossible = []
     for cell in counts():
-        low, high = of_the_stated_accounting(cell)
+        low, high = labels_of_stated_accounting(cell)
         assert (low, high) == (int(cell["low"]), int(cell["high"]))
         if not low <= int(cell["published"]) <= high:
             where = cell["item"], cell["row"], int(cell["column"][-1])
@@ -76,13 +76,13 @@ def test_the_step_of_table_6_cannot_come_from_the_stated_accounting():
     (small, large, _) = cells("dpbag", "table6", row="DPBag n=50 k=10$", column="labels")
     assert (small["published"], large["published"]) == ("20", "91")
     assert spend(3, 50) - spend(1, 50) > 91 - 20 + 1
-    assert of_the_stated_accounting(large)[0] > 91
+    assert labels_of_stated_accounting(large)[0] > 91
 
 
 def test_limits_of_counts_hold_for_any_costs_between_a_quarter_and_one():
     """Labels that all cost the least or the most, and any mixture, count what the limits allow."""
     (cell,) = cells("dpbag", "table2", row="DPBag n=100 k=10$", column="labels epsilon=1")
-    low, high = of_the_stated_accounting(cell)
+    low, high = labels_of_stated_accounting(cell)
     for cost in (1.0, 0.5, 0.25):
         assert low <= math.floor(spend(1, 100) / cost) + 1 <= high
     assert (math.floor(spend(1, 100)) + 1, math.floor(4 * spend(1, 100)) + 1) == (low, high)

@@ -151,10 +151,10 @@ def test_majority_is_listed_for_both_neighbours(table):
 def trained(settings):
     """The rows of the budget whose teachers' training is stated."""
     budget = check(DEFAULT).ledger()["budgets"]["mnist"]
-    return of_trained(settings, budget)
+    return rows_of_trained(settings, budget)
 
 
-def of_trained(settings, budget):
+def rows_of_trained(settings, budget):
     found = optimize_gamma(11, 3, budget["epsilon"], 1e-4).gamma
     given = settings | {"pate": {}, "nzc": {}} | {"budgets": {"mnist": budget}}
     rows = ledger(given, {"mnist": found}, published())
@@ -191,7 +191,7 @@ def test_the_majority_s_claim_is_compared_with_what_its_training_costs(trained, 
     assert row["verdict"].item() == "holds"
     # A claim that the noise does not bear: before, it was compared with itself.
     budget = check(DEFAULT).ledger()["budgets"]["mnist"] | {"epsilon": 0.05}
-    small = of_trained(settings, budget)
+    small = rows_of_trained(settings, budget)
     rows = small[(small["mechanism"] == "majority_private") & (small["teachers"] == "")]
     assert rows["verdict"].item() == "unproven"
     assert rows["release"].item() == "not for release"
@@ -201,7 +201,7 @@ def test_labels_of_teachers_that_train_briefly_are_audited_as_what_those_teacher
     """One epoch costs a third of what is stated, for the proof and for the exact number alike."""
     budget = check(DEFAULT).ledger()["budgets"]["mnist"]
     brief = budget | {"teachers": budget["teachers"] | {"epochs": 1}}
-    rows = of_trained(settings, brief)
+    rows = rows_of_trained(settings, brief)
     rows = rows[rows["teachers"] == ""].set_index("mechanism")
     committee = rows.loc["committee"]
     assert 0 < committee["exact_epsilon"] <= committee["proven_epsilon"] < 0.1

@@ -24,7 +24,7 @@ def inputs(votes, labels):
 
 
 @pytest.fixture(scope="module")
-def given():
+def nzc_inputs():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, 60)
     share = np.full((60, 3), 0.25)

@@ -17,8 +17,8 @@ from private_ensembles.papers.nzc.experiment import (
 from tests.papers.nzc.conftest import HERE, MECHANISM, SETTINGS, inputs
 
 
-def test_every_aggregator_answers_what_it_is_asked(given):
-    votes, labels = given
+def test_every_aggregator_answers_what_it_is_asked(nzc_inputs):
+    votes, labels = nzc_inputs
     rows, arrays = release_labels(inputs(votes, labels), SETTINGS, **HERE)
     assert [row["aggregator"] for row in rows] == list(aggregators(SETTINGS))
     for row in rows:
@@ -31,13 +31,13 @@ def test_every_aggregator_answers_what_it_is_asked(given):
     assert (arrays["truth_labels"] == labels[arrays["truth_queries"]]).all()
 
 
-def test_labels_of_nzc_are_the_clean_ones_noise_and_all(given):
-    _, arrays = release_labels(inputs(*given), SETTINGS, **HERE)
+def test_labels_of_nzc_are_the_clean_ones_noise_and_all(nzc_inputs):
+    _, arrays = release_labels(inputs(*nzc_inputs), SETTINGS, **HERE)
     for few in ("", "-3"):
         assert (arrays[f"nzc{few}_labels"] == arrays[f"clean{few}_labels"]).all()
     last = SETTINGS | {"mechanism": MECHANISM | {"ties": "last"}}
-    _, other = release_labels(inputs(*given), last, **HERE)
-    tied = given[0][20][other["nzc_queries"]]
+    _, other = release_labels(inputs(*nzc_inputs), last, **HERE)
+    tied = nzc_inputs[0][20][other["nzc_queries"]]
     tied = np.sort(tied, axis=1)[:, -1] == np.sort(tied, axis=1)[:, -2]
     assert ((other["nzc_labels"] != other["clean_labels"]) <= tied).all()
     assert (other["nzc_labels"] != other["clean_labels"]).any()
@@ -54,8 +54,8 @@ def test_claims_are_theorem_4s_and_the_truth_is_not():
     assert gaussian["lemma1_constant"] == pytest.approx(1e10 * math.sqrt(2 * math.log(20 / 1e-5)))
 
 
-def test_account_says_what_rests_on_votes(given):
-    votes, labels = given
+def test_account_says_what_rests_on_votes(nzc_inputs):
+    votes, labels = nzc_inputs
     rows = account_votes(inputs(votes, labels), SETTINGS, **HERE)
     value = rows.set_index(["aggregator", "quantity"])["value"]
     assert set(rows["release"]) == {FREE_OF_VOTES, NOT_FOR_RELEASE}
@@ -78,7 +78,7 @@ def test_account_says_what_rests_on_votes(given):
     assert value["nzc", "unprotected"] == (lead <= 2).sum()
 
 
-def test_secure_noise_is_refused(given):
+def test_secure_noise_is_refused(nzc_inputs):
     for run in (release_labels, account_votes):
         with pytest.raises(ValueError, match="noise = 'secure': must be reproducible, NZC has no"):
-            run(inputs(*given), SETTINGS, **HERE | {"noise": "secure"})
+            run(inputs(*nzc_inputs), SETTINGS, **HERE | {"noise": "secure"})

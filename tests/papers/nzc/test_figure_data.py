@@ -6,8 +6,8 @@ from private_ensembles.labels.release_marks import NOT_FOR_RELEASE
 from private_ensembles.papers.nzc.figure_data import figure2
 
 
-def test_figure_2_counts_leads(given):
-    votes, labels = given
+def test_figure_2_counts_leads(nzc_inputs):
+    votes, labels = nzc_inputs
     data = figure2(votes, labels, [0, 0.1, 0.5], task="here")
     size = data[data["panel"] == "teachers"].set_index("teachers")
     for K, counts in votes.items():

@@ -43,8 +43,8 @@ def tables(seeds=8, sd=0.002, **students):
     return {"table1": pd.DataFrame(rows), "table2": pd.DataFrame(labels), "figure2": curve}
 
 
-def judged(given):
-    found = compare_relations(PRINTED, {"nzc": given}, {"nzc": {"mnist": {}}}, data="paper")
+def judged(nzc_inputs):
+    found = compare_relations(PRINTED, {"nzc": nzc_inputs}, {"nzc": {"mnist": {}}}, data="paper")
     return found[found["dataset"] == "mnist"].set_index("row")
 
 
@@ -76,21 +76,21 @@ def test_three_students_that_differ_widely_show_no_order_and_one_is_no_evidence(
 
 
 def test_labels_no_better_than_lnmax_s_break_the_order():
-    given = tables()
-    given["table2"] = given["table2"].assign(label_accuracy=0.94)
-    assert judged(given).loc["nzc above lnmax", "status"] == "differs"
+    nzc_inputs = tables()
+    nzc_inputs["table2"] = nzc_inputs["table2"].assign(label_accuracy=0.94)
+    assert judged(nzc_inputs).loc["nzc above lnmax", "status"] == "differs"
 
 
 @pytest.mark.parametrize("column", ["accuracy", "qualified", "qualified_wrong"])
 def test_a_curve_of_figure_2_that_turns_once_is_seen(column):
-    given = tables()
-    curve = given["figure2"].copy()
+    nzc_inputs = tables()
+    curve = nzc_inputs["figure2"].copy()
     middle, largest = (curve["teachers"] == K for K in (100, 250))
     curve.loc[middle, column], curve.loc[largest, column] = (
         curve.loc[largest, column].item(),
         curve.loc[middle, column].item(),
     )
-    found = judged({**given, "figure2": curve})
+    found = judged({**nzc_inputs, "figure2": curve})
     (row,) = found.index[found["column"].str.startswith(f"{column}:")]
     assert found.loc[row, "status"] == "differs"
     assert (found.drop(index=row)["status"] == "match").all()

@@ -10,8 +10,8 @@ from private_ensembles.papers.nzc.tables import label_accuracy, summarise_studen
 from tests.papers.nzc.conftest import HERE, SETTINGS, inputs
 
 
-def test_tables_carry_the_verdict(given):
-    votes = inputs(*given)
+def test_tables_carry_the_verdict(nzc_inputs):
+    votes = inputs(*nzc_inputs)
     rows, _ = release_labels(votes, SETTINGS, **HERE)
     trained = [
         {

@@ -498,7 +498,7 @@ IDS = ("x", "y", "z")
 
 
 @pytest.fixture
-def stated_votes(tmp_path):
+def ballots_as_stated(tmp_path):
     """VOTES, LABELS and IDS by name, from one, or with both: path and keyword arguments."""
     pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet as parquet
@@ -529,8 +529,8 @@ def stated_votes(tmp_path):
     ]
 
 
-def test_names_identifiers_and_a_first_class_give_the_same_votes(stated_votes):
-    for path, options in stated_votes:
+def test_names_identifiers_and_a_first_class_give_the_same_votes(ballots_as_stated):
+    for path, options in ballots_as_stated:
         found = read_own_votes(path, teachers=4, **options)
         assert found.votes.tolist() == VOTES.tolist(), path
         assert found.labels.tolist() == LABELS.tolist(), path

@@ -17,7 +17,7 @@ MNIST = load_paper("pate").parameters["mnist"]
 SETTINGS = {"mnist": {**MNIST, "printed": PRINTED, "orders": ORDERS}}
 
 
-def made_up(queries=700, teachers=250):
+def make_votes(queries=700, teachers=250):
     """Counts of an ensemble that mostly agrees, in another order than of how sure it is."""
     source = np.random.default_rng(0)
     share = source.beta(6, 1, queries)
@@ -33,7 +33,7 @@ def account(path):
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32, np.float32, np.float64])
 def test_the_first_queries_of_a_file_are_accounted_for_in_its_order(tmp_path, kind):
-    counts = made_up()
+    counts = make_votes()
     np.save(tmp_path / "mnist_250_teachers.npy", counts.astype(kind))
     (row,) = account(tmp_path / "mnist_250_teachers.npy").to_dict("records")
     asked = counts[:640]
@@ -67,13 +67,16 @@ def test_a_threshold_that_is_hardly_in_doubt_costs_next_to_nothing_as_in_the_cod
 
 def test_another_ensemble_or_too_few_queries_are_refused_by_name(tmp_path):
     for counts, words in (
-        (made_up(teachers=249), "mnist: the authors' votes have 249 teachers: expected 250"),
-        (made_up(queries=639), "mnist: the authors' votes have 639 queries: expected at least 640"),
+        (make_votes(teachers=249), "mnist: the authors' votes have 249 teachers: expected 250"),
+        (
+            make_votes(queries=639),
+            "mnist: the authors' votes have 639 queries: expected at least 640",
+        ),
     ):
         np.save(tmp_path / "x.npy", counts)
         with pytest.raises(ValueError, match=words):
             account(tmp_path / "x.npy")
-    uneven = made_up()
+    uneven = make_votes()
     uneven[5, 0] += 1
     np.save(tmp_path / "x.npy", uneven)
     with pytest.raises(ValueError, match=r"x\.npy: "):

@@ -12,7 +12,7 @@ from studies.best_label.program import Program
 from . import oracle
 
 
-def some_table(program, seed):
+def draw_table(program, seed):
     """Random probabilities by tie group, those of every histogram adding up to 1."""
     given = program.histograms
     masses = np.random.default_rng(seed).exponential(size=program.size) * given.sizes
@@ -24,7 +24,7 @@ def some_table(program, seed):
 def test_what_a_table_needs_is_what_the_audit_finds_on_all_histograms(K, C, delta):
     program, rows = Program(K, C, 0.4, delta), enumerate_histograms(K, C)
     for seed in range(5):
-        p = some_table(program, seed)
+        p = draw_table(program, seed)
         table = p[program.histograms.groups_of(rows)]
         errors = {"relative_error": 1e-15}
         wanted = exact_delta(table, neighbour_pairs(rows), 0.4, **errors)
@@ -36,7 +36,7 @@ def test_rows_found_are_violated_and_hold_for_private_tables(delta):
     """Permute-and-flip, private at delta = 0, meets them all."""
     program = Program(7, 4, 0.6, delta)
     before = len(program.singles)
-    p = some_table(program, 3)
+    p = draw_table(program, 3)
     program.add_violated_rows(p)
     matrix = program.matrix()
     assert len(program.singles) > before
@@ -51,9 +51,9 @@ def test_rows_found_are_violated_and_hold_for_private_tables(delta):
 
 def test_rows_are_found_once():
     program = Program(6, 3, 0.6, 0.02)
-    program.add_violated_rows(some_table(program, 0))
+    program.add_violated_rows(draw_table(program, 0))
     singles = len(program.singles)
-    program.add_violated_rows(some_table(program, 1))
+    program.add_violated_rows(draw_table(program, 1))
     assert len(program.singles) > singles
     assert len(np.unique(program.singles, axis=0)) == len(program.singles)
 
@@ -65,7 +65,7 @@ def test_any_multipliers_bound_every_mechanism(delta):
     best = oracle.best_utility(4, 3, 0.5, delta, oracle.weights(4, 3, 0.6))
     generator = np.random.default_rng(2)
     for seed in range(6):
-        program.add_violated_rows(some_table(program, seed))
+        program.add_violated_rows(draw_table(program, seed))
         rows = program.row_count
         for size in (0.0, 1e-3, 0.1, 1.0):
             y = size * generator.normal(size=rows)

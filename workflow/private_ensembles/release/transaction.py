@@ -291,19 +291,19 @@ def release_once(
             and lost.
     """
 
-    def with_summary(labels: Labels) -> Labels:
+    def add_summary(labels: Labels) -> Labels:
         return labels if summarize is None else replace(labels, summary=summarize(labels))
 
     if request is None or not request.secure:
         folder = None if output_folder is None else output_folder.folder
-        return with_summary(Labels(query_pool.to_csv(draw(query_pool.votes)), folder))
+        return add_summary(Labels(query_pool.to_csv(draw(query_pool.votes)), folder))
     assert output_folder is not None  # whoever states a request keeps a ledger
     history, number, note = _check_request(request, output_folder, holds_lock=True)
     assert plan_and_epsilon is not None
     plan, epsilon = plan_and_epsilon
 
     def labels_of(history: Record, number: int) -> Labels:
-        return with_summary(_labels(history, number, note, request, output_folder))
+        return add_summary(_labels(history, number, note, request, output_folder))
 
     if number is not None:
         before = history.releases[number - 1]

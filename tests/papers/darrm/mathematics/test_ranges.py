@@ -19,7 +19,7 @@ NOT_ODD = (0, -1, 2, 1.5, True)
 DRAW = SeededNoise(np.random.default_rng(0))
 
 
-def of_counts(counts):
+def call_with_counts(counts):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what a gamma for it depends on
         return empirical_prior(counts, 3, "0" * 64)
@@ -76,7 +76,7 @@ RANGES = {
         (0.4, 0.5, 1.1, math.nan),
         (0.6, 1.0),
     ),
-    "a prior's counts": (of_counts, ([], [-1], [4], [[1]]), ([0], [3], [1, 2])),
+    "a prior's counts": (call_with_counts, ([], [-1], [4], [[1]]), ([0], [3], [1, 2])),
     "counts": (lambda x: release([x], np.ones(4), DRAW), (-1, 4), (0, 3)),
     "label_probability": (lambda x: label_probability([x, x]), OUTSIDE_0_1, (0.0, 1.0)),
 }

@@ -13,7 +13,7 @@ from private_ensembles.papers.dpbag.mathematics.personalised import running_cost
 DELTA, ORDERS = 1e-3, 20
 
 
-def _by_definition(votes, cast, k, budgets, noise):
+def _count_by_definition(votes, cast, k, budgets, noise):
     """Every record's moments, label by label, from the formulas as the supplement prints them."""
     n, records = votes.n_shards, votes.shards.shape[1]
     spent = np.zeros((records, ORDERS))
@@ -45,7 +45,7 @@ def test_counts_are_those_of_the_definition(bagged, k, n, records, noise):
     sizes, budgets = [2, k], [0.9, 2, 4, 1000]
     found = first_exceeding(votes, sizes, budgets, noise, DELTA, ORDERS)
     for row, size in zip(found, sizes, strict=True):
-        assert row.tolist() == _by_definition(votes, cast, size, budgets, noise)
+        assert row.tolist() == _count_by_definition(votes, cast, size, budgets, noise)
     assert (found[:, 1] > 0).all()
     assert (found[:, -1] == 0).all()  # no queries suffice
 

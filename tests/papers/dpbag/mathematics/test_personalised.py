@@ -10,7 +10,7 @@ from private_ensembles.papers.dpbag.mathematics.personalised import running_cost
 from private_ensembles.papers.dpbag.votes import BaggedVotes
 
 
-def _by_definition(votes, shards, k):
+def _account_by_definition(votes, shards, k):
     """max over records of sum m(x; u)^2 over the queries so far, as fractions, by loops."""
     records, queries = shards.shape[1], votes.shape[2]
     spent = [Fraction(0)] * records
@@ -30,7 +30,7 @@ def test_costs_are_those_of_the_definition(bagged, k, n, records):
     sizes = sorted({1, (k + 1) // 2, k})
     found = running_costs(votes, sizes)
     for place, size in enumerate(sizes):
-        expected = _by_definition(cast, votes.shards, size)
+        expected = _account_by_definition(cast, votes.shards, size)
         assert [Fraction(int(value), size**2) for value in found[place]] == expected
 
 
@@ -41,13 +41,13 @@ def test_blocks_and_left_out_records_change_no_integer(bagged, monkeypatch):
         monkeypatch.setattr(personalised, "_QUERIES", queries)
         np.testing.assert_array_equal(running_costs(votes, [2, 6]), whole)
     assert (votes.shards < 0).any()
-    assert whole[1].tolist() == [int(36 * v) for v in _by_definition(cast, votes.shards, 6)]
+    assert whole[1].tolist() == [int(36 * v) for v in _account_by_definition(cast, votes.shards, 6)]
 
 
 def test_more_partitions_than_a_byte_counts(bagged):
     votes, cast = bagged(300, 2, 5, 3, seed=2)
     found = running_costs(votes, [300])[0]
-    assert found.tolist() == [300**2 * v for v in _by_definition(cast, votes.shards, 300)]
+    assert found.tolist() == [300**2 * v for v in _account_by_definition(cast, votes.shards, 300)]
 
 
 def test_the_maximum_is_that_of_all_records_though_few_are_followed(bagged):

@@ -22,12 +22,12 @@ ROUNDING = 1e-9
 each_case = pytest.mark.parametrize(("sigma", "order"), CASES)
 
 
-def by_histogram(values):
+def cost_by_histogram(values):
     return dict(zip(ROWS, values, strict=True))
 
 
 def log_q(sigma):
-    return by_histogram(gnmax_log_q(ROWS, sigma))
+    return cost_by_histogram(gnmax_log_q(ROWS, sigma))
 
 
 def sensitivities(sigma, order):
@@ -44,7 +44,7 @@ def test_proposition_7_bounds_how_often_the_plurality_is_missed(sigma, order):
 
 @each_case
 def test_proposition_8_bounds_the_divergence_between_neighbours_whatever_the_votes(sigma, order):
-    laws = by_histogram(gnmax_distribution(ROWS, sigma))
+    laws = cost_by_histogram(gnmax_distribution(ROWS, sigma))
     divergences = [
         np.log((law**order * laws[other] ** (1 - order)).sum()) / (order - 1)
         for row, law in laws.items()

@@ -116,7 +116,7 @@ def test_betas_that_promise_too_little_are_not_asked_for_and_not_missed(formula)
         known[best] = sums[best]
         return np.exp(-beta * best) * sums[best]
 
-    def at_least(beta):
+    def chance_at_least(beta):
         return max(np.exp(-beta * d) * s for d, s in known.items())
 
     for order in (1.5, 14.0, 60.0):
@@ -124,7 +124,9 @@ def test_betas_that_promise_too_little_are_not_asked_for_and_not_missed(formula)
         every = tune_beta(order, smooth, formula=formula)
         known = {0: sums[0]}
         number, asked = len(asked), []
-        assert tune_beta(order, smooth, smooth_lower_bound=at_least, formula=formula) == every
+        assert (
+            tune_beta(order, smooth, smooth_lower_bound=chance_at_least, formula=formula) == every
+        )
         assert len(asked) < number / 2
     # Where a bound tells nothing everything is asked for, and the first of equals is taken.
     flat = tune_beta(14.0, lambda beta: 0.0, smooth_lower_bound=lambda beta: 0.0, formula=formula)

@@ -32,19 +32,19 @@ def exact_divergence(gap, moved, sigma, order):
 
 @pytest.mark.parametrize(("gap", "sigma"), [(200, 40.0), (30, 3.0), (1000, 100.0), (10, 1.0)])
 def test_corollary_11_holds_for_two_classes_and_is_loose(gap, sigma):
-    found = corollary11(gap, sigma)
-    exact = max(exact_divergence(gap, gap + move, sigma, found.order) for move in (-2, 2))
-    assert found.exact == pytest.approx(exact, rel=1e-6)
-    assert found.exact <= found.theorem6 <= found.claimed
-    assert found.claimed / found.exact > 5
+    find_epsilon = corollary11(gap, sigma)
+    exact = max(exact_divergence(gap, gap + move, sigma, find_epsilon.order) for move in (-2, 2))
+    assert find_epsilon.exact == pytest.approx(exact, rel=1e-6)
+    assert find_epsilon.exact <= find_epsilon.theorem6 <= find_epsilon.claimed
+    assert find_epsilon.claimed / find_epsilon.exact > 5
 
 
 def test_corollary_11_holds_wherever_the_gap_is_some_sigma():
     for sigma in (1.0, 3.0, 10.0, 40.0, 100.0, 400.0):
         for ratio in np.geomspace(0.5, 40, 25):
             if ratio * sigma > 4.1:
-                found = corollary11(ratio * sigma, sigma)
-                assert found.exact <= found.claimed
+                find_epsilon = corollary11(ratio * sigma, sigma)
+                assert find_epsilon.exact <= find_epsilon.claimed
 
 
 def test_corollary_11_fails_without_its_condition_on_the_third_class():
@@ -61,9 +61,9 @@ def test_corollary_11_is_worse_than_no_look_at_the_votes_below_a_gap_of_four_sig
 
 @pytest.mark.parametrize(("sigma", "order"), [(21.46, 34.31), (22.46, 35.74)])
 def test_darrms_remark_holds_at_its_own_parameters(sigma, order):
-    found = unanimous_condition(11, sigma, order)
-    assert not found.applies
-    assert not found.improves
+    find_epsilon = unanimous_condition(11, sigma, order)
+    assert not find_epsilon.applies
+    assert not find_epsilon.improves
 
 
 def test_what_fails_for_mnist_is_the_order_and_not_the_bound_on_q():
@@ -143,25 +143,25 @@ def test_strong_composition_adds_what_labels_and_thresholds_cost(kind):
 def test_what_one_gaussian_mechanism_would_cost_is_that_of_the_sizes_in_the_text():
     candidates = data_independent_candidates()
 
-    def found(*parts):  # queries, sigma1, answers, sigma2
+    def find_epsilon(*parts):  # queries, sigma1, answers, sigma2
         rho = sum(n / (2 * s1**2) + a / s2**2 for n, s1, a, s2 in parts)
         return pytest.approx(exact_data_independent_epsilon(rho, 1e-8), rel=1e-12)
 
     assert candidates["one Gaussian mechanism: every query answered"] == (
-        found((12_000, 500, 12_000, 100)),
-        found((6_000, 1500, 6_000, 100), (10_000, 2000, 10_000, 200)),
+        find_epsilon((12_000, 500, 12_000, 100)),
+        find_epsilon((6_000, 1500, 6_000, 100), (10_000, 2000, 10_000, 200)),
     )
     assert candidates["one Gaussian mechanism: with thresholds, 10,422 answers"] == (
-        found((12_000, 500, 10_762, 100)),
-        found((6_000, 1500, 3_400, 100), (10_000, 2000, 7_022, 200)),
+        find_epsilon((12_000, 500, 10_762, 100)),
+        find_epsilon((6_000, 1500, 3_400, 100), (10_000, 2000, 7_022, 200)),
     )
-    assert candidates["one Gaussian mechanism: with thresholds"][1] == found(
+    assert candidates["one Gaussian mechanism: with thresholds"][1] == find_epsilon(
         (6_000, 1500, 3_400, 100), (10_000, 2000, 941, 200)
     )
     labels = "one Gaussian mechanism: labels only"
     for name, answers in ((labels, 941), (f"{labels}, 10,422 answers", 7_022)):
-        expected = found((0, 1, 3_400, 100), (0, 1, answers, 200))
-        assert candidates[name] == (found((0, 1, 10_762, 100)), expected)
+        expected = find_epsilon((0, 1, 3_400, 100), (0, 1, answers, 200))
+        assert candidates[name] == (find_epsilon((0, 1, 10_762, 100)), expected)
 
 
 def test_the_two_numbers_of_section_4_1_are_exchanged():
@@ -177,11 +177,11 @@ def test_the_two_numbers_of_section_4_1_are_exchanged():
     confident = 12_000 / (2 * 500**2) + 10_842 / 100**2
     thresholds = 6_000 / (2 * 1500**2) + 10_000 / (2 * 2000**2)
     rounds = thresholds + 3_400 / 200**2 + 7_022 / 100**2
-    found = exchanged_numbers()
-    assert found["interactive"] == pytest.approx(converted(confident), abs=1e-6)
-    assert found["confident"] == pytest.approx(converted(rounds), abs=1e-6)
-    assert equals_printed(found["interactive"], "10.14")
-    assert equals_printed(found["confident"], "8.42")
+    find_epsilon = exchanged_numbers()
+    assert find_epsilon["interactive"] == pytest.approx(converted(confident), abs=1e-6)
+    assert find_epsilon["confident"] == pytest.approx(converted(rounds), abs=1e-6)
+    assert equals_printed(find_epsilon["interactive"], "10.14")
+    assert equals_printed(find_epsilon["confident"], "8.42")
     # What is said to be composed gives neither.
     as_printed = thresholds + 3_400 / 100**2 + 7_022 / 200**2
     assert converted(as_printed) == pytest.approx(6.70, abs=5e-3)
