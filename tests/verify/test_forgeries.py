@@ -271,9 +271,9 @@ def test_no_number_of_the_file_may_differ_from_what_is_proven(real, status):
     for place, x in enumerate(file["gamma"]):
         for new in moved(x, 0):
             refused(status, changed(file, ("gamma", place), new), place)
-    build_certificate = file["certificate"]
+    certificate = file["certificate"]
     for name in ("worst_cost", "allowance", "slack", "attained_cost"):
-        for new in moved(build_certificate[name]):
+        for new in moved(certificate[name]):
             refused(status, changed(file, ("certificate", name), new), name, new)
     for path, values in OTHERS.items():
         for new in values:
@@ -522,10 +522,8 @@ def number_after(text, word):
 def test_printed_costs_are_never_below_the_proven_ones(status, epsilon):
     code, said = status(forge_law(law(), epsilon=write_hexadecimal(epsilon), delta=1))
     assert code == 0
-    assert Decimal(epsilon) <= number_after(said, "of the build_certificate probabilities: (")
-    assert number_after(said, "of the build_certificate probabilities: (") <= Decimal(
-        epsilon * (1 + 2e-9)
-    )
+    assert Decimal(epsilon) <= number_after(said, "of the stated probabilities: (")
+    assert number_after(said, "of the stated probabilities: (") <= Decimal(epsilon * (1 + 2e-9))
 
 
 def test_a_delta_of_1e_400_is_not_printed_as_0(status):
@@ -542,9 +540,6 @@ def test_the_line_says_all_that_the_claim_is_about(real, status):
     assert "(1, 0.0001999900001)-DP" in said[0]
     assert "uniform prior on [0.5, 1]" in said[1]
     said = status(real["coins"])[1]
-    assert (
-        "3 teachers, 2 classes, 1 moved, coins of the build_certificate probabilities: (2, 0)-DP"
-        in said
-    )
+    assert "3 teachers, 2 classes, 1 moved, coins of the stated probabilities: (2, 0)-DP" in said
     said = status(real["response"])[1]
     assert "7 labels, asked adaptively, of any mechanism whose label is (1, ~0.0002)-DP" in said
