@@ -41,14 +41,16 @@ rule all:
 
 # Not on dry runs, and not in the jobs of a cluster.
 onstart:
-    transaction.check_permission_or_exit(workflow.dag.needrun_jobs(), own_keys.request_of(config))
+    transaction.check_permission_or_exit(
+        workflow.dag.needrun_jobs(), own_keys.request_of(config)
+    )
     announce.say(announce.describe_start(workflow.dag.needrun_jobs(), config))
 
 
 onsuccess:
     announce.say(
         announce.describe_end(
-            targets.page(settings),
+            targets.final_file(settings),
             "results/fidelity.csv",
             requested=announce.list_requested_files(workflow.dag),
             since=STARTED,

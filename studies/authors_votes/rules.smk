@@ -14,7 +14,9 @@ rule account_authors_votes:
     params:
         code=fingerprint("authors_votes/account_authors_votes.py"),
         files=AUTHORS_VOTES,
-        settings={task: authors_votes.accounting_settings(main.settings, task) for task in AUTHORS_VOTES},
+        settings={
+            task: authors_votes.accounting_settings(main.settings, task) for task in AUTHORS_VOTES
+        },
     log:
         "logs/account_authors_votes/authors_votes.log",
     benchmark:

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from private_ensembles.accounting.budgets import majority_cost, pld_epsilon, total_budgets
+from private_ensembles.accounting.budgets import (
+    disjoint_shards_majority_cost,
+    pld_epsilon,
+    total_budgets,
+)
 from private_ensembles.accounting.composition import (
     optimal_composition,
     replace_one_from_add_remove,
@@ -63,10 +67,10 @@ def test_general_budget_is_infinite_when_leaks_use_everything():
 
 
 def test_majority_costs_one_teacher_under_both_adjacencies():
-    one = majority_cost(0.0892, 1e-4, "add_remove")
+    one = disjoint_shards_majority_cost(0.0892, 1e-4, "add_remove")
     assert (one.epsilon, one.delta) == (0.0892, 1e-4)
-    group = majority_cost(0.0892, 1e-4, "replace_one")
+    group = disjoint_shards_majority_cost(0.0892, 1e-4, "replace_one")
     by_hand = replace_one_from_add_remove(0.0892, 1e-4)
     assert (group.epsilon, group.delta) == (by_hand.epsilon, by_hand.delta)
     with pytest.raises(ValueError, match="adjacency"):
-        majority_cost(0.0892, 1e-4, "zero_out")
+        disjoint_shards_majority_cost(0.0892, 1e-4, "zero_out")

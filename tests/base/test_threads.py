@@ -8,7 +8,7 @@ from private_ensembles.accounting.adaptive_composition.account import adaptive_e
 from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
     two_class_dominating_pairs,
 )
-from private_ensembles.base.threads import on_one_thread
+from private_ensembles.base.threads import run_on_one_thread
 
 
 def threads():
@@ -18,7 +18,7 @@ def threads():
 def test_threads_are_one_within_and_restored_after_an_error():
     seen = []
 
-    @on_one_thread
+    @run_on_one_thread
     def product(fails):
         seen.extend(threads())
         if fails:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.command.user_functions import guard_errors, kind_of, load
+from private_ensembles.command.user_functions import find_kind, guard_errors, load
 
 
 @pytest.fixture
@@ -47,14 +47,14 @@ def test_what_is_no_function_there_is_named(file):
 
 
 def test_arguments_say_what_a_function_is(file):
-    assert kind_of(load(f"{file}:even")) == "probabilities"
-    assert kind_of(lambda counts, generator: counts) == "sampler"
-    assert kind_of(lambda counts, scale=2.0: counts) == "probabilities"
-    assert kind_of(lambda counts, generator, scale=2.0: counts) == "sampler"
-    assert kind_of(lambda *anything: anything, "sampler") == "sampler"
+    assert find_kind(load(f"{file}:even")) == "probabilities"
+    assert find_kind(lambda counts, generator: counts) == "sampler"
+    assert find_kind(lambda counts, scale=2.0: counts) == "probabilities"
+    assert find_kind(lambda counts, generator, scale=2.0: counts) == "sampler"
+    assert find_kind(lambda *anything: anything, "sampler") == "sampler"
     for function in (lambda: 0, lambda a, b, c: 0, lambda *anything: 0):
         with pytest.raises(ValueError, match="must take counts"):
-            kind_of(function)
+            find_kind(function)
 
 
 def test_a_guard_keeps_what_is_right():

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.accounting.budgets import disjoint_shards_majority_cost
 from private_ensembles.base.limits import MOST_TEACHERS
 from private_ensembles.labels.planner import planning
 from private_ensembles.labels.planner.defaults import ASSUMED_PROFILE
@@ -137,7 +137,7 @@ def test_advice_is_what_it_says_and_the_best_comes_first():
         float(part.partition(" = ")[2].split(" ")[0].rstrip(","))
         for part in private.what.split("at ")[1].split(", ")[:2]
     )
-    cost = majority_cost(epsilon, delta, "replace_one")
+    cost = disjoint_shards_majority_cost(epsilon, delta, "replace_one")
     assert 1.9 < cost.epsilon <= 2
     assert cost.delta <= 1e-5
     trained = replace(HOSPITAL.ensemble, private=Budget(epsilon, delta))

@@ -52,7 +52,7 @@ def test_the_plan_is_the_same_for_all_votes_of_one_size():
 
 def test_curves_are_the_same_for_all_votes_and_of_the_two_best():
     plans = [own_votes.plan_for(votes(seed), SETTINGS, BUDGET, PATIENT, seed=1) for seed in (0, 1)]
-    one, two = (own_votes.curves_table(plan, seed=1) for plan in plans)
+    one, two = (own_votes.labels_and_budgets_table(plan, seed=1) for plan in plans)
     assert one.equals(two)
     table = own_votes.public_table(plans[0])
     assert list(dict.fromkeys(one["mechanism"])) == table["mechanism"].tolist()[:2]

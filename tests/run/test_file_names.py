@@ -24,7 +24,7 @@ def test_an_ensemble_is_one_file_or_one_for_each_slice():
 
 def test_docs_keep_the_paper_and_the_name():
     results = {"tables": ["results/pate/tables/table1.csv", "results/privacy_ledger.csv"]}
-    assert file_names.docs(results) == {
+    assert file_names.copies_in_docs(results) == {
         "tables": ["docs/pate/table1.csv", "docs/privacy_ledger.csv"]
     }
 

@@ -31,7 +31,7 @@ def test_default_run_makes_every_paper_the_audit_the_comparison_and_the_page(con
         "results/privacy_ledger.csv",
         "results/fidelity.csv",
     } < set(files)
-    assert files[-1] == targets.page(check(config)) == "results/index.html"
+    assert files[-1] == targets.final_file(check(config)) == "results/index.html"
 
 
 def test_a_paper_that_is_left_out_makes_nothing(config):
@@ -41,8 +41,8 @@ def test_a_paper_that_is_left_out_makes_nothing(config):
         *targets.published_files(check(config))["tables"],
     ]
     assert not [file for file in made if "/darrm/" in file or "/nzc/" in file or "/dpbag/" in file]
-    assert targets.other_tables(check(config)) == []
-    counted = targets.counted_dataset_files(check(config))
+    assert targets.tables_in_other_folders(check(config)) == []
+    counted = targets.dataset_files_of_printed_sizes(check(config))
     assert not any(counted.values())
 
 
@@ -51,31 +51,31 @@ def test_own_votes_take_the_papers_place(config):
     Path("votes.npz").touch()
     assert (
         targets.default_targets(check(config))
-        == [targets.page(check(config))]
+        == [targets.final_file(check(config))]
         == ["results/own/release/index.html"]
     )
     config["noise"] = "reproducible"
-    assert targets.page(check(config)) == "results/own/rehearsal/rehearsal_index.html"
+    assert targets.final_file(check(config)) == "results/own/rehearsal/rehearsal_index.html"
 
 
 def test_a_null_leaves_a_table_or_figure_out(config):
     tables, figures = (
-        targets.tables(check(config))["darrm"],
-        targets.figures(check(config))["darrm"],
+        targets.table_names(check(config))["darrm"],
+        targets.figure_names(check(config))["darrm"],
     )
     assert {"table4", "table3", "amplification"} < set(tables)
     assert {"figure2", "figure6", "figure9"} < set(figures)
     config["darrm"]["tables"]["table4"] = None
     for name in ("figure6", "figure7", "figure8", "figure9"):
         config["darrm"][name] = None
-    assert targets.figures(check(config))["darrm"] == [
+    assert targets.figure_names(check(config))["darrm"] == [
         "figure2",
         "figure2_region",
         "figure10",
         "objectives",
     ]
     # Table 3 has Figure 6's parameters; the amplification is of Figures 7 and 8.
-    assert set(tables) - set(targets.tables(check(config))["darrm"]) == {
+    assert set(tables) - set(targets.table_names(check(config))["darrm"]) == {
         "table3",
         "table4",
         "amplification",
@@ -88,11 +88,11 @@ def test_without_tasks_pate_has_its_printed_arithmetic_alone(config):
     config["papers"] = ["pate"]
     own = ["printed_arithmetic", "small_print"]
     # Its figures of synthetic votes need no task.
-    assert targets.tables(check(config))["pate"] == [*own, "equal_answers"]
+    assert targets.table_names(check(config))["pate"] == [*own, "equal_answers"]
     config["pate"]["figure5"] = None
-    assert targets.tables(check(config))["pate"] == own
+    assert targets.table_names(check(config))["pate"] == own
     assert pate.figure1_task(check(config).pate) is None
-    assert "figure1" not in targets.figures(check(config))["pate"]
+    assert "figure1" not in targets.figure_names(check(config))["pate"]
     assert pate.vote_files(check(config).pate) == {}
 
 
@@ -105,22 +105,22 @@ def test_figure_1_shows_the_first_of_its_tasks_that_is_run(config):
 
 
 def test_nzc_without_its_tasks_has_its_leads(config):
-    assert targets.tables(check(config))["nzc"] == ["table1", "table2", "figure2", "leads"]
+    assert targets.table_names(check(config))["nzc"] == ["table1", "table2", "figure2", "leads"]
     config["nzc"]["tasks"] = dict.fromkeys(config["nzc"]["tasks"])
-    assert targets.tables(check(config))["nzc"] == ["leads"]
-    assert targets.figures(check(config))["nzc"] == []
+    assert targets.table_names(check(config))["nzc"] == ["leads"]
+    assert targets.figure_names(check(config))["nzc"] == []
     assert nzc.vote_files(check(config).nzc) == {}
 
 
 def test_models_that_are_not_trained_fill_no_table_of_dpbag(config):
     config["dpbag"]["embedded"] |= {"logistic": None, "boosted_trees": None}
-    assert targets.tables(check(config))["dpbag"] == ["labels", "conjecture"]
-    assert targets.figures(check(config))["dpbag"] == []
+    assert targets.table_names(check(config))["dpbag"] == ["labels", "conjecture"]
+    assert targets.figure_names(check(config))["dpbag"] == []
 
 
 def test_the_audit_may_be_left_out(config):
     config["audit"] = None
-    assert targets.ledger(check(config)) == {"ledger": [], "totals": [], "figures": []}
+    assert targets.audit_files(check(config)) == {"ledger": [], "totals": [], "figures": []}
     assert (
         "results/privacy_ledger.csv"
         not in targets.default_targets(check(config))
@@ -129,9 +129,11 @@ def test_the_audit_may_be_left_out(config):
 
 
 def test_records_are_counted_on_the_paper_s_data_only(config):
-    assert targets.counted_dataset_files(check(config))["dpbag"] == []
+    assert targets.dataset_files_of_printed_sizes(check(config))["dpbag"] == []
     config["data"] = "paper"
-    assert targets.counted_dataset_files(check(config))["dpbag"] == ["results/datasets/adult.npz"]
+    assert targets.dataset_files_of_printed_sizes(check(config))["dpbag"] == [
+        "results/datasets/adult.npz"
+    ]
 
 
 def test_every_budget_of_the_ledger_has_its_noise_function(config):

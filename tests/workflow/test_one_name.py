@@ -199,7 +199,7 @@ def test_own_votes_name_and_draw_mechanisms_as_the_list_says(monkeypatch, tmp_pa
     }
     budget = {"epsilon": 2.0, "delta": 1e-5, "labels_wanted": 2, "noise": "reproducible"}
     plan = accounts.plan_for(votes, settings, budget, Protection.disjoint(), seed=0)
-    table, curves = accounts.public_table(plan), accounts.curves_table(plan, 0)
+    table, curves = accounts.public_table(plan), accounts.labels_and_budgets_table(plan, 0)
     said = []
     monkeypatch.setattr(
         style, "save_figure", lambda drawn, *paths: said.extend(check_figure(drawn))

@@ -87,7 +87,7 @@ FILES = {
     f"{MODULE}/papers/nzc/leads.py": LEADS,
     f"{MODULE}/audit/verdicts.py": {"tabulate_nzc"} | END | LEDGER,
     f"{MODULE}/papers/darrm/one_label.py": LEDGER,
-    f"{MODULE}/papers/pate/given_noise.py": LEDGER,
+    f"{MODULE}/papers/pate/configured_noise.py": LEDGER,
     f"{MODULE}/papers/nzc/section.py": NOTHING,  # its values are what counts
     f"{MODULE}/papers/ledger/ledger.py": LEDGER,
     f"{MODULE}/papers/nzc/relations.py": END,

@@ -145,7 +145,7 @@ CONFIGURATION = {
 # Files of the workflow, and what an edit of their code or content reruns. -----------------------
 FILES = {
     f"{MODULE}/papers/pate/experiment.py": STUDY,
-    f"{MODULE}/papers/pate/given_noise.py": NOTHING,
+    f"{MODULE}/papers/pate/configured_noise.py": NOTHING,
     f"{MODULE}/papers/pate/figure_data.py": {"draw_students", "draw_threshold_effects", *END},
     f"{MODULE}/papers/pate/orders.py": STUDY | FIGURES,
     f"{MODULE}/papers/pate/mathematics/confident.py": STUDY,
@@ -161,7 +161,7 @@ FILES = {
     f"{MODULE}/papers/pate/relations.py": END,
     f"{MODULE}/papers/pate/findings.py": {"build_index"},
     f"{MODULE}/papers/common/students.py": STUDENTS | BASELINES,
-    f"{MODULE}/training/student/images.py": STUDENTS | BASELINES,
+    f"{MODULE}/training/student/network.py": STUDENTS | BASELINES,
     f"{MODULE}/labels/profile.py": SYNTHETIC | STUDY | PLAN,
     f"{MODULE}/training/teachers/models.py": TEACHERS,
     f"{MODULE}/training/teachers/slices.py": TEACHERS,

@@ -4,8 +4,8 @@
 # The ledger and its figure, if the configuration asks for them.
 rule audit:
     input:
-        targets.ledger(settings)["ledger"],
-        targets.ledger(settings)["figures"],
+        targets.audit_files(settings)["ledger"],
+        targets.audit_files(settings)["figures"],
 
 
 # params.gammas says which noise function a budget has, because names of budgets are no names of

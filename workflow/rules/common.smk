@@ -30,7 +30,7 @@ os.environ.setdefault("MKL_CBWR", "AUTO")
 # The Slurm executor alone reads this; as an option it would be relative to --directory.
 os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
-from private_ensembles.run.changes import changed_part
+from private_ensembles.run.changes import overriding_configuration
 from private_ensembles.run.check import (
     check_or_exit,
     fill_defaults,

@@ -15,16 +15,16 @@ rule compare_published:
         "Comparing all tables with the printed numbers"
     input:
         tables=targets.table_files(settings),
-        others=targets.other_tables(settings),
-        datasets=list(targets.counted_dataset_files(settings).values()),
+        others=targets.tables_in_other_folders(settings),
+        datasets=list(targets.dataset_files_of_printed_sizes(settings).values()),
     output:
         shown("results/fidelity.csv", "fidelity", "Comparison"),
     params:
         code=fingerprint("report/compare_published.py", data_files=["published/*"]),
         data=config["data"],
-        settings=targets.claims(settings),
-        datasets=targets.counted_dataset_files(settings),
-        sizes=targets.sizes(settings),
+        settings=targets.printed_number_settings(settings),
+        datasets=targets.dataset_files_of_printed_sizes(settings),
+        sizes=targets.size_rows(settings),
     log:
         "logs/compare_published/fidelity.log",
     benchmark:
@@ -73,14 +73,14 @@ rule publish_docs:
         **targets.published_files(settings),
         fidelity="results/fidelity.csv",
     output:
-        **files.docs(targets.published_files(settings)),
+        **files.copies_in_docs(targets.published_files(settings)),
         fidelity="docs/fidelity.csv",
         configuration="docs/configuration.yaml",
         pages=collect("docs/{paper}/README.md", paper=config["papers"]),
     params:
         code=fingerprint("report/publish_docs.py", data_files=["report/sections.yaml", PAGES]),
         papers=config["papers"],
-        configuration=lambda wildcards: changed_part(config),
+        configuration=lambda wildcards: overriding_configuration(config),
     log:
         "logs/publish_docs/docs.log",
     benchmark:

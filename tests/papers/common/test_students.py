@@ -14,7 +14,7 @@ from private_ensembles.papers.common.students import (
 )
 from private_ensembles.training.data.archive import write_dataset
 from private_ensembles.training.data.images import LabelledImages
-from private_ensembles.training.data.tabular import LabelledRecords
+from private_ensembles.training.data.tabular import TabularDataset
 
 POOL = 40
 NETWORK = {"epochs": 2, "widths": (4, 4, 4), "unlabelled_batch_size": 20}
@@ -44,7 +44,7 @@ def records(test_labels=None):
     ]
     ends = np.zeros(2, np.float32), np.full(2, 16, np.float32)
     names = np.array(["left", "right"])
-    return LabelledRecords(
+    return TabularDataset(
         "small", halves[0], data.train_labels, halves[1], data.test_labels, names, *ends, 2
     )
 

@@ -15,7 +15,7 @@ from private_ensembles.papers.compare.comparison import (
     judge_number,
 )
 from private_ensembles.papers.compare.declarations import (
-    Cause,
+    ExplanationOfPrint,
     Paper,
     Reproduced,
     load_paper,
@@ -83,7 +83,7 @@ def test_an_explanation_counts_where_ours_differs_alone():
 def test_another_reading_explains_only_what_it_gives_and_the_stated_one_does_not():
     cell = one("20", paper="toy", item="table6", row="n=50", column="labels")
     declared = Paper(paper="toy", beside=[])
-    cause = Cause(note="Equation 3 gives {value:.1f}.", test="tests/x.py::y")
+    cause = ExplanationOfPrint(note="Equation 3 gives {value:.1f}.", test="tests/x.py::y")
 
     def judged(stated, other):
         reading = Reading(Reproduced(other, 1.0, error=0.5), cause)

@@ -6,7 +6,7 @@ import pytest
 from private_ensembles.papers.compare import dataset_sizes
 from private_ensembles.training.data.archive import write_dataset
 from private_ensembles.training.data.images import LabelledImages
-from private_ensembles.training.data.tabular import LabelledRecords
+from private_ensembles.training.data.tabular import TabularDataset
 
 LABELS = np.array([0, 1, 1], dtype=np.uint8)
 
@@ -28,7 +28,7 @@ def test_records_of_both_parts_are_counted_and_those_of_class_1(tmp_path):
     features = np.zeros((3, 2), dtype=np.float32)
     bound = np.zeros(2, dtype=np.float32)
     parts = features, LABELS, features[:2], LABELS[:2]
-    data = LabelledRecords("toy", *parts, np.array(["a", "b"]), bound, bound, 2)
+    data = TabularDataset("toy", *parts, np.array(["a", "b"]), bound, bound, 2)
     row = {"dataset": "toy", "stand_in": False, "features": 2, "samples": 5}
     row |= {"ones": 3, "ones_share": 0.6}
     assert counted(tmp_path, data) == dataset_sizes.count_records(data) == row

@@ -7,7 +7,7 @@ import pytest
 
 from private_ensembles.papers.common.standard_errors import tolerance_factor
 from private_ensembles.papers.compare import declarations
-from private_ensembles.papers.compare.declarations import Cause
+from private_ensembles.papers.compare.declarations import ExplanationOfPrint
 from private_ensembles.papers.compare.judging import (
     Estimate,
     Evidence,
@@ -79,7 +79,7 @@ def test_on_own_votes_an_order_is_judged_and_a_mean_is_not():
 
 
 def test_what_differs_carries_its_cause_or_what_is_known():
-    cause = Cause(note="The caption's delta.", test="tests/x.py::test_y")
+    cause = ExplanationOfPrint(note="The caption's delta.", test="tests/x.py::test_y")
     found = make_number("pooled", 1, Estimate(2.0), cause=cause)
     assert found["status"] == "explained"
     assert found["note"].endswith("The caption's delta. Test: tests/x.py::test_y")

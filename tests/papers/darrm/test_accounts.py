@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.accounting.budgets import disjoint_shards_majority_cost
 from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.audit.shared_data import worst_teachers
 from private_ensembles.base.noise_sources import SeededNoise
@@ -52,7 +52,7 @@ def test_darrm_s_label_is_private_for_all_teachers_that_are(name, model, adjacen
     mechanism = load_mechanism(name)
     assert mechanism.refusal(task) is None
     parameters = mechanism.calibrate(task)
-    teacher = majority_cost(0.3, 1e-6, adjacency)
+    teacher = disjoint_shards_majority_cost(0.3, 1e-6, adjacency)
     assert (parameters.teacher_epsilon, parameters.teacher_Delta) == (
         teacher.epsilon,
         teacher.delta,

@@ -16,7 +16,7 @@ from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_subsampling,
 )
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-from private_ensembles.papers.darrm.simulations import composition_parameters, worst_data_set_bound
+from private_ensembles.papers.darrm.simulations import composition_parameters, unavoidable_error
 
 SOLUTIONS = [
     {
@@ -75,7 +75,7 @@ def column(data, m, family, quantity):
 def test_lemma_3_2_is_drawn_at_m_1_only(shapes):
     bound = shapes[shapes["family"] == figure_data.BOUND]
     assert set(bound["m"]) == {1}
-    np.testing.assert_array_equal(bound["y"], worst_data_set_bound(11, bound["x"].to_numpy()))
+    np.testing.assert_array_equal(bound["y"], unavoidable_error(11, bound["x"].to_numpy()))
 
 
 def test_figures_of_pure_privacy_show_double_subsampling_as_computed_alone():

@@ -24,12 +24,12 @@ from private_ensembles.papers.darrm.simulations import (
     composition_parameters,
     double_subsampling_allowances,
     double_subsampling_case,
-    iid_privacy_loss,
+    largest_iid_subsampling_loss,
     largest_neighbour_probability,
     noiseless_allowance,
-    relative_cost,
-    sweep,
-    worst_data_set_bound,
+    relative_cost_and_rounding,
+    sweep_gamma_families,
+    unavoidable_error,
 )
 from tests.papers.darrm.mathematics import oracle
 
@@ -57,11 +57,11 @@ def test_table_3_is_general_composition_by_the_formulas_of_appendix_d_1_1():
 def test_subsampling_one_teacher_has_the_error_of_lemma_3_2_at_every_p():
     p = np.linspace(0, 1, 41)
     error = error_at(gamma_subsampling(11, 1), p)
-    np.testing.assert_allclose(error, worst_data_set_bound(11, p), atol=1e-14)
+    np.testing.assert_allclose(error, unavoidable_error(11, p), atol=1e-14)
 
 
 def test_lemma_3_2_is_false_for_one_data_set_and_docs_say_by_how_much(root):
-    bound = float(worst_data_set_bound(11, 0.75))
+    bound = float(unavoidable_error(11, 0.75))
     majority = bound + 0.75
     assert 1 - majority < bound  # what always saying 1 costs at p = 0.75
     text = (root / "docs" / "method.md").read_text(encoding="utf-8")
@@ -105,7 +105,7 @@ def test_largest_step_is_the_edge_of_both_privacy_constraints(epsilon, delta):
 @pytest.mark.parametrize("K", [3, 11, 35])
 def test_double_subsampling_of_iid_teachers_costs_m_epsilon_and_no_less(K, epsilon):
     for m in range(1, (K + 1) // 2 + 1):
-        loss, p = iid_privacy_loss(K, m, epsilon)
+        loss, p = largest_iid_subsampling_loss(K, m, epsilon)
         assert loss <= m * epsilon * (1 + 1e-11)
         assert loss >= m * epsilon * (1 - 1e-6)
         assert p < 1e-6 or m == 1  # where Theorem 4.1's proof has the worst case
@@ -119,7 +119,7 @@ def test_without_noise_iid_teachers_cost_half_of_what_composition_says():
 
 def test_iid_loss_is_the_largest_log_ratio_of_the_outputs():
     rng = np.random.default_rng(0)
-    loss, _ = iid_privacy_loss(7, 2, 0.5)
+    loss, _ = largest_iid_subsampling_loss(7, 2, 0.5)
     gamma = gamma_double_subsampling(7, 2)
     from private_ensembles.accounting.poisson_binomial import pmf
 
@@ -148,13 +148,13 @@ def test_relative_cost_is_the_largest_ratio_over_all_eight_corners(K, m, Delta):
         ]
         if sides[0] > 0:
             worst = max(worst, sides[0] / (delta + c * sides[1]))
-    cost, rounding = relative_cost(says_one, m, epsilon, Delta)
+    cost, rounding = relative_cost_and_rounding(says_one, m, epsilon, Delta)
     assert cost == pytest.approx(float(worst), rel=rounding)
 
 
 def test_relative_cost_sees_what_an_absolute_certificate_cannot():
     # K = 101: at m = 45 < 51 the plain majority breaks the condition where both sides are tiny.
-    cost, rounding = relative_cost(subsampling_probability(101, 101), 45, 0.1)
+    cost, rounding = relative_cost_and_rounding(subsampling_probability(101, 101), 45, 0.1)
     assert cost > 1 + 0.5
     assert rounding < 1e-11
     assert certify_scaled(np.ones(102), 45, 0.1)[0] < 1e-9
@@ -172,7 +172,9 @@ def test_double_subsampling_is_private_for_all_teachers_wherever_tried():
 
 
 def test_a_case_that_is_not_private_fails():
-    cost, rounding = relative_cost(subsampling_probability(11, 5), 2, 0.1)  # 2m - 1 = 3 would do
+    cost, rounding = relative_cost_and_rounding(
+        subsampling_probability(11, 5), 2, 0.1
+    )  # 2m - 1 = 3 would do
     assert cost > 1 + 1e-3
     assert rounding < 1e-12
     assert certify_scaled(gamma_subsampling(11, 5), 2, 0.1)[0] > 1e-3
@@ -187,7 +189,7 @@ def test_proof_of_a_private_gamma_takes_nothing_off():
 
 def test_says_one_that_falls_is_refused():
     with pytest.raises(ValueError, match="says_one"):
-        relative_cost([0.0, 0.6, 0.4, 1.0], 1, 0.1)
+        relative_cost_and_rounding([0.0, 0.6, 0.4, 1.0], 1, 0.1)
 
 
 @pytest.mark.parametrize("Delta", [0, 1e-5])
@@ -213,7 +215,7 @@ def test_a_coin_in_a_thousand_releases_buys_a_smaller_allowance():
 
 
 def test_sweep_holds_every_family_as_computed_alone():
-    rows = list(sweep(11, 0.1, 1e-5, [3, 5], prior="common:0.5,1", solver="highs"))
+    rows = list(sweep_gamma_families(11, 0.1, 1e-5, [3, 5], prior="common:0.5,1", solver="highs"))
     assert [(row["m"], row["family"]) for row in rows] == list(
         product((3, 5), ("gamma_opt", "gamma_sub", "gamma_dsub", "gamma_const"))
     )
@@ -241,6 +243,8 @@ def test_no_private_gamma_errs_less_than_half_the_gap_in_utility_below_the_best(
     found = optimize_gamma(11, 3, 0.1, 1e-5, prior="common:0.5,1", solver="highs")
     wider = replace(found, utility_upper_bound=found.utility + 0.02)
     monkeypatch.setattr(simulations, "optimize_gamma", lambda *_, **__: wider)
-    best = next(iter(sweep(11, 0.1, 1e-5, [3], prior="common:0.5,1", solver="highs")))
+    best = next(
+        iter(sweep_gamma_families(11, 0.1, 1e-5, [3], prior="common:0.5,1", solver="highs"))
+    )
     assert best["error_bound"] == pytest.approx(best["expected_error"] - 0.01)
     assert best["error_bound"] > 0

@@ -12,7 +12,7 @@ from studies.best_label.objective import correct_label_weights
 from studies.best_label.program import Program
 
 from . import oracle
-from .test_program import some_table
+from .test_program import draw_table
 
 
 def exact(program, units):
@@ -27,7 +27,7 @@ def exact(program, units):
 def test_any_table_becomes_a_private_one(K, C, epsilon, delta):
     program = Program(K, C, epsilon, delta)
     for seed in range(3):
-        p = some_table(program, seed)
+        p = draw_table(program, seed)
         units, needed, share = repair(program, p)
         np.testing.assert_array_equal(np.add.reduceat(units, program.histograms.starts), UNITS)
         assert (units >= 0).all()
@@ -40,7 +40,7 @@ def test_any_table_becomes_a_private_one(K, C, epsilon, delta):
 def test_what_is_needed_is_a_bound_and_near():
     program = Program(5, 3, 0.4, 0.0)
     for seed in range(5):
-        units = certificate.round_to_units(program, some_table(program, seed))
+        units = certificate.round_to_units(program, draw_table(program, seed))
         found = needed_delta(program, units)
         assert exact(program, units) <= found
         assert found == pytest.approx(float(exact(program, units)), abs=1e-14)
@@ -49,13 +49,13 @@ def test_what_is_needed_is_a_bound_and_near():
 def test_an_epsilon_that_floats_cannot_tell_from_0_is_refused_or_repaired():
     program = Program(4, 3, 1e-17, 0.0)
     with pytest.raises(ArithmeticError, match="no repair of a table that is off by"):
-        repair(program, some_table(program, 0))
+        repair(program, draw_table(program, 0))
 
 
 def test_the_utility_is_a_lower_bound():
     program = Program(5, 3, 0.4, 0.0)
     program.weights = correct_label_weights(program.histograms, 0.6)
-    units, _, _ = repair(program, some_table(program, 1))
+    units, _, _ = repair(program, draw_table(program, 1))
     found = certificate.utility_lower_bound(program, units)
     sizes = program.histograms.sizes.tolist()
     terms = zip(program.weights.tolist(), units.tolist(), sizes, strict=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from private_ensembles.training.data.tabular import LabelledRecords, data_bounds, scale_min_max
+from private_ensembles.training.data.tabular import TabularDataset, data_bounds, scale_min_max
 
 
 def small(**changes):
@@ -16,7 +16,7 @@ def small(**changes):
         "lower": np.array([0, 0], np.float32),
         "upper": np.array([8, 1], np.float32),
     }
-    return LabelledRecords("small", **(arrays | {"n_classes": 2} | changes))
+    return TabularDataset("small", **(arrays | {"n_classes": 2} | changes))
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from private_ensembles.base import checks
 _INTERVAL = 1e-3
 
 
-def majority_cost(epsilon: float, Delta: float, adjacency: str) -> Composition:
+def disjoint_shards_majority_cost(epsilon: float, Delta: float, adjacency: str) -> Composition:
     """Return what the plain majority of (epsilon, Delta)-DP teachers on disjoint shards costs.
 
     The cost holds for any number of queries. A neighbour changes one teacher's training, and
@@ -41,7 +41,7 @@ def majority_cost(epsilon: float, Delta: float, adjacency: str) -> Composition:
     Raises:
         ValueError: An unknown adjacency, or a value out of range.
 
-    >>> cost = majority_cost(0.0892, 1e-4, "replace_one")
+    >>> cost = disjoint_shards_majority_cost(0.0892, 1e-4, "replace_one")
     >>> round(cost.epsilon, 4), round(cost.delta, 6)
     (0.1784, 0.000209)
     """

@@ -218,7 +218,7 @@ def _points(number: int, bits: Callable[[int], int]) -> NDArray[np.int64]:
 
 
 def is_accepted(
-    line: ClassIntervals, class_index: int, inside: int, bits: Callable[[int], int]
+    line: ClassIntervals, class_index: int, offset: int, bits: Callable[[int], int]
 ) -> bool:
     """Return whether a point in a class's interval is below the class's true size.
 
@@ -229,9 +229,9 @@ def is_accepted(
         bits: returns a uniform integer of as many bits as it is asked for; they refine the point as
             far as it matters.
     """
-    if inside < line.sure_lengths[class_index]:
+    if offset < line.sure_lengths[class_index]:
         return True
-    return _is_below(Fraction(line.factor), line.exponent(class_index), inside, bits)
+    return _is_below(Fraction(line.factor), line.exponent(class_index), offset, bits)
 
 
 def _is_below(

@@ -22,10 +22,10 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def on_one_thread(function: Callable[P, R]) -> Callable[P, R]:
+def run_on_one_thread(function: Callable[P, R]) -> Callable[P, R]:
     """Return a function that does the same on one BLAS thread, and then restores their number.
 
-    >>> on_one_thread(abs)(-2)
+    >>> run_on_one_thread(abs)(-2)
     2
     """
 

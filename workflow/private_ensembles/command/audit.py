@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
             "only private_teachers does"
         )
     function = user_functions.load(options.mechanism)
-    exact = user_functions.kind_of(function, options.kind) == "probabilities"
+    exact = user_functions.find_kind(function, options.kind) == "probabilities"
     report, text = (_audit_exactly if exact else _audit_by_sampling)(function, options)
     emit(report, text, as_json=options.json)
     return int(any(claim["verdict"] == "fails" for claim in report["claims"]))

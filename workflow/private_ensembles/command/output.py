@@ -24,7 +24,7 @@ class NotPrinted(Exception):
     """The work is done, but standard output does not take what there is to say."""
 
 
-def emit(value: dict | list, text: Iterable[str], *, as_json: bool) -> None:
+def emit(value: dict | list, lines: Iterable[str], *, as_json: bool) -> None:
     """Print a report as JSON or as lines of text.
 
     Args:
@@ -38,7 +38,7 @@ def emit(value: dict | list, text: Iterable[str], *, as_json: bool) -> None:
     if as_json:
         shown = json.dumps(to_plain_types(value), indent=2, ensure_ascii=False, allow_nan=False)
     else:
-        shown = "\n".join(text)
+        shown = "\n".join(lines)
     with guard_printing():
         print(shown)
 

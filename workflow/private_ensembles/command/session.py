@@ -287,7 +287,7 @@ def status(options: argparse.Namespace) -> int:
         rows = session_export.batch_rows(session)
         report = session_export.status(session, curve=options.curve)
         caps = session_plan.compare_caps(session.plan) if options.caps else []
-    text = [*_text(report, options.session), *_table(rows), *_caps_text(caps)]
+    text = [*_text(report, options.session), *_batch_lines(rows), *_caps_text(caps)]
     for row in report.get("curve", []):
         spent, total = format_upper_bound(row["spent"]), format_upper_bound(row["total"])
         text.append(
@@ -369,10 +369,10 @@ def _text_of_releases(report: dict, file: Path, rows: list[dict]) -> list[str]:
     if report["if_planned_together"] is not None:
         joint = Total(**report["if_planned_together"])
         lines.append(f"by the account of all their labels, if planned so from the start: {joint}")
-    return [*lines, f"head: {report['head']}", *_table(rows)]
+    return [*lines, f"head: {report['head']}", *_batch_lines(rows)]
 
 
-def _table(rows: list[dict]) -> list[str]:
+def _batch_lines(rows: list[dict]) -> list[str]:
     """Return the last batches as lines of a table.
 
     The rows are those of `session_export.batch_rows`, of whose epsilon an upper bound is shown.

@@ -48,7 +48,7 @@ def load(name: str) -> Callable:
     return guard_errors(loaded, name)
 
 
-def kind_of(function: Callable, kind: str = "auto") -> str:
+def find_kind(function: Callable, kind: str = "auto") -> str:
     """Return what a function is by its arguments: `probabilities` or `sampler`.
 
     A function of one argument, the counts, returns probabilities of the labels. A function of two,
@@ -61,7 +61,7 @@ def kind_of(function: Callable, kind: str = "auto") -> str:
     Raises:
         ValueError: The function takes another number of arguments, or its arguments are unknown.
 
-    >>> kind_of(lambda counts: counts), kind_of(lambda counts, generator: counts)
+    >>> find_kind(lambda counts: counts), find_kind(lambda counts, generator: counts)
     ('probabilities', 'sampler')
     """
     if kind != "auto":

@@ -436,11 +436,15 @@ class Task:
 
     def teacher_cost(self) -> Composition:
         """Return what one private teacher costs for the task's adjacency."""
-        from private_ensembles.accounting.budgets import majority_cost  # late: NumPy
+        from private_ensembles.accounting.budgets import (
+            disjoint_shards_majority_cost,
+        )  # late: NumPy
 
         private = self.ensemble.private
         assert private is not None  # asked of private teachers alone
-        return majority_cost(private.epsilon, private.delta, self.protection.adjacency)
+        return disjoint_shards_majority_cost(
+            private.epsilon, private.delta, self.protection.adjacency
+        )
 
     def teacher_refusal(self) -> str | None:
         """Return that one private teacher costs more than the budget, or None if it does not."""

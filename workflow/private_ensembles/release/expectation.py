@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from private_ensembles.accounting.budgets import majority_cost
+from private_ensembles.accounting.budgets import disjoint_shards_majority_cost
 from private_ensembles.base.limits import MOST_TEACHERS, is_budget
 from private_ensembles.base.parameter_names import write_lower_bound, write_upper_bound
 from private_ensembles.base.root_search import bisect_integers
@@ -370,7 +370,7 @@ def _private_teachers(task: Task, plurality: float) -> Advice | None:
         epsilon = epsilon / 2
         delta = delta / (1 + math.exp(min(epsilon, 700.0)))
     epsilon, delta = (float(write_lower_bound(value, 3)) for value in (epsilon, delta))
-    cost = majority_cost(epsilon, delta, task.protection.adjacency)
+    cost = disjoint_shards_majority_cost(epsilon, delta, task.protection.adjacency)
     if cost.epsilon > task.budget.epsilon or cost.delta > task.budget.delta:
         return None
     return Advice(

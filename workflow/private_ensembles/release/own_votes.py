@@ -168,7 +168,7 @@ def public_table(choice: MechanismChoice) -> pd.DataFrame:
     return pd.DataFrame(public_rows(choice))
 
 
-def curves_table(choice: MechanismChoice, seed: int) -> pd.DataFrame:
+def labels_and_budgets_table(choice: MechanismChoice, seed: int) -> pd.DataFrame:
     """Return what the chosen mechanism and the next best give for fewer labels and other budgets.
 
     Like the plan, it rests on the profile alone.
@@ -295,7 +295,7 @@ def private_table(
     import pandas as pd
 
     histogram = votes.histogram()
-    sample = _sample(*histogram.shape)
+    sample = _evenly_spaced_queries(*histogram.shape)
     counts, labels = histogram[sample], votes.labels[sample]
     plurality, is_known = counts.argmax(axis=1), labels >= 0
     rows = []
@@ -323,6 +323,6 @@ def private_table(
     return pd.DataFrame(rows)
 
 
-def _sample(n_queries: int, n_classes: int) -> NDArray[np.int64]:
+def _evenly_spaced_queries(n_queries: int, n_classes: int) -> NDArray[np.int64]:
     number = ranking.sample_size(n_queries, n_classes)
     return np.linspace(0, n_queries - 1, number).round().astype(np.int64)

@@ -20,7 +20,7 @@ def draw_own(table: pd.DataFrame, curves: pd.DataFrame, profile: Mapping, *paths
 
     Args:
         table: One budget's plans, with the column `chosen`.
-        curves: A frame of `release.own_votes.curves_table`.
+        curves: A frame of `release.own_votes.labels_and_budgets_table`.
         profile: easy_share, easy and hard.
         *paths: Where to save the figure.
     """

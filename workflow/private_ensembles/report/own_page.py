@@ -62,7 +62,7 @@ def build(
         picture=read_picture(figure),
         profile=profile_words(profile),
         profile_name=name_profile(profile),
-        choices=_choices_table(curves),
+        choices=_labels_and_budgets_table(curves),
         mechanisms=_mechanisms_table(table[applies]),
         refused=[
             (display_names.format_reason(str(reason)), list(names)) for reason, names in refused
@@ -111,7 +111,7 @@ def format_upper_bound(value: float) -> str:
     return display_names.format_powers(write_upper_bound(float(value)))
 
 
-def _choices_table(curves: pd.DataFrame) -> Markup | str:
+def _labels_and_budgets_table(curves: pd.DataFrame) -> Markup | str:
     """Return right labels by choice of labels and budget, with a column for each mechanism.
 
     The text is empty if there was one choice alone.

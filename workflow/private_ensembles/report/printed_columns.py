@@ -53,7 +53,7 @@ def add_printed_columns(
         if cell is not None and is_claim and number.shown and number.value in table:
             title = number.title or f"printed {placed.column.split()[0]}"
             words = columns.setdefault((number.value, title), [""] * len(table))
-            words[placed.position] = _format_printed(cell, placed.ours.value)
+            words[placed.position] = _format_printed_and_status(cell, placed.ours.value)
     out = _mark_stand_ins(table)
     for (ours, title), words in columns.items():
         out.insert(out.columns.get_loc(ours) + 1, title, words)
@@ -64,7 +64,7 @@ def add_printed_columns(
     return _reorder_loss_columns(out) if "tightest" in out else out
 
 
-def _format_printed(cell: Mapping[str, str], ours: float) -> str:
+def _format_printed_and_status(cell: Mapping[str, str], ours: float) -> str:
     """Return the printed digits and the status, or a star if ours is not the number compared."""
     digits = cell["published"]
     if cell["published_sd"]:

@@ -75,7 +75,9 @@ def planner(
     if offered.empty:
         return _explain_refusals(table)
     offered = offered.assign(
-        mechanism=display_names.short_labels(offered["mechanism"], _budgets_and_labels(offered))
+        mechanism=display_names.short_labels(
+            offered["mechanism"], _budget_and_labels_of_rows(offered)
+        )
     )
     wide = offered.pivot(index=_KEPT, columns="budget_epsilon", values="correct")
     wide = wide.sort_values(wide.columns[-1], ascending=False)
@@ -104,7 +106,7 @@ def _pivot_by_labels(fewer: pd.DataFrame) -> Markup:
     """Return the share of right labels, mechanism and budget by number of labels wanted."""
     rows = fewer[fewer["correct"] > 0]
     rows = rows.assign(
-        mechanism=display_names.short_labels(rows["mechanism"], _budgets_and_labels(rows)),
+        mechanism=display_names.short_labels(rows["mechanism"], _budget_and_labels_of_rows(rows)),
         right=100 * rows["correct"] / rows["wanted"],
     )
     rows = rows.rename(columns={"budget_epsilon": "ε"})
@@ -145,7 +147,7 @@ def pivot_by_mechanism(
     return move_to_end(wide, kept_columns[1:])
 
 
-def _budgets_and_labels(rows: pd.DataFrame) -> list[tuple]:
+def _budget_and_labels_of_rows(rows: pd.DataFrame) -> list[tuple]:
     """Return the budget and the number of labels of each row.
 
     The planner shows the best proven noise of each mechanism alone, at one budget or another.
@@ -236,7 +238,7 @@ def accuracy(
         printed: The tables' rows of ``fidelity.csv``.
         settings: Not used.
     """
-    rows_of_all = _concatenate_tables(tables).sort_values("m", kind="stable")
+    rows_of_all = _concatenate_marking_stand_ins(tables).sort_values("m", kind="stable")
     datasets = list(dict.fromkeys(rows_of_all["dataset"]))
     low = min(0.5, float(rows_of_all["expected_accuracy"].min()))
     scale = Scale(low, 1.0, (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "share of right labels, exact")
@@ -279,7 +281,9 @@ def privacy(
         printed: Not used, because the totals repeat the paper's.
         settings: Not used.
     """
-    rows_of_all = _concatenate_tables(tables).sort_values(["m", "queries"], kind="stable")
+    rows_of_all = _concatenate_marking_stand_ins(tables).sort_values(
+        ["m", "queries"], kind="stable"
+    )
     totals = {name: words for name, words in _TOTALS.items() if name in rows_of_all}
     values = rows_of_all[list(totals)].stack()
     scale = Scale(
@@ -307,7 +311,7 @@ def privacy(
     return _VIEWS.privacy(legend(dict(enumerate(totals.values()))), charts)
 
 
-def _concatenate_tables(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _concatenate_marking_stand_ins(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     rows = pd.concat(list(tables.values()), ignore_index=True)
     stand_ins = flag_stand_ins(rows)
     return rows.assign(dataset=rows["dataset"].mask(stand_ins, rows["dataset"] + " (stand-in)"))

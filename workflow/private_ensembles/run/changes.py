@@ -27,7 +27,7 @@ def changes(config: Mapping, default: Path = DEFAULTS) -> dict[str, tuple[object
     default_values = dict(_flatten(yaml.safe_load(default.read_text(encoding="utf-8"))))
     for side in (values, default_values):
         if side.get("noise") == "auto":
-            side["noise"] = automatic_noise(values.get("own.votes"))
+            side["noise"] = resolve_automatic_noise(values.get("own.votes"))
     pairs = {
         key: (default_values.get(key, ABSENT), values.get(key, ABSENT))
         for key in sorted(values.keys() | default_values.keys())
@@ -36,16 +36,16 @@ def changes(config: Mapping, default: Path = DEFAULTS) -> dict[str, tuple[object
     return {key: pair for key, pair in pairs.items() if not _equal(*pair)}
 
 
-def automatic_noise(votes: object) -> str:
+def resolve_automatic_noise(votes: object) -> str:
     """Return what `noise: auto` means: secure noise if there are own votes, else that of the seed.
 
-    >>> automatic_noise("votes.npz"), automatic_noise(None)
+    >>> resolve_automatic_noise("votes.npz"), resolve_automatic_noise(None)
     ('secure', 'reproducible')
     """
     return "reproducible" if votes is None else "secure"
 
 
-def changed_part(config: Mapping, default: Path = DEFAULTS) -> dict[str, object]:
+def overriding_configuration(config: Mapping, default: Path = DEFAULTS) -> dict[str, object]:
     """Return what a file for ``--configfile`` has to hold to make the run's configuration again.
 
     A section that the run leaves out (null) has no keys of its own to state.

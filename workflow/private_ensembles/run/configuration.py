@@ -15,7 +15,7 @@ from private_ensembles.papers.all import ALL
 from private_ensembles.papers.ledger.section import PATE, Audit
 from private_ensembles.release.own_keys import SECTION_PATHS
 from private_ensembles.release.section import Own
-from private_ensembles.run.changes import automatic_noise
+from private_ensembles.run.changes import resolve_automatic_noise
 from private_ensembles.training.data_section import ADDRESS, Datasets
 from private_ensembles.training.section import ForestTeachers, Teachers
 
@@ -92,7 +92,7 @@ class Configuration(_WithPapers):
     @model_validator(mode="after")
     def _sections_fit(self):
         if self.noise == "auto":
-            self.noise = automatic_noise(self.own.votes)
+            self.noise = resolve_automatic_noise(self.own.votes)
         sections = [part for _, part in self if isinstance(part, settings.MainSection)]
         for section in sections:
             section._settings = self

@@ -68,7 +68,7 @@ def session_batch(settings: Configuration) -> dict[str, str]:
     return {"labels": f"{folder}/labels.csv", "status": f"{folder}/session.json"}
 
 
-def docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def copies_in_docs(results: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Return where publish_docs copies results: results/pate/tables/x.csv to docs/pate/x.csv."""
     copies: dict[str, list[str]] = {kind: [] for kind in results}
     for kind, paths in results.items():

@@ -18,23 +18,23 @@ def _call_targets(settings: Configuration, paper: str, name: str, *arguments) ->
     return function(getattr(settings, paper), *arguments) if function else []
 
 
-def tables(settings: Configuration) -> dict[str, list[str]]:
+def table_names(settings: Configuration) -> dict[str, list[str]]:
     """Return the names of each paper's tables, whether or not the run covers the paper."""
     return {paper.name: _call_targets(settings, paper.name, "tables") for paper in ALL}
 
 
-def figures(settings: Configuration) -> dict[str, list[str]]:
+def figure_names(settings: Configuration) -> dict[str, list[str]]:
     """Return the names of each paper's figures, whether or not the run covers the paper."""
     return {paper.name: _call_targets(settings, paper.name, "figures") for paper in ALL}
 
 
 def table_files(settings: Configuration, *papers: str) -> list[str]:
     """Return the files of all tables of these papers, by default of those that the run covers."""
-    names, papers = tables(settings), papers or settings.papers
+    names, papers = table_names(settings), papers or settings.papers
     return [f"results/{paper}/tables/{name}.csv" for paper in papers for name in names[paper]]
 
 
-def other_tables(settings: Configuration, *papers: str) -> list[str]:
+def tables_in_other_folders(settings: Configuration, *papers: str) -> list[str]:
     """Return tables of these papers in other folders, by default of those that the run covers."""
     papers = papers or settings.papers
     return [file for paper in papers for file in _call_targets(settings, paper, "other_tables")]
@@ -42,17 +42,19 @@ def other_tables(settings: Configuration, *papers: str) -> list[str]:
 
 def figure_files(settings: Configuration, *papers: str) -> list[str]:
     """Return the files of all figures of these papers, by default of those that the run covers."""
-    names, papers = figures(settings), papers or settings.papers
+    names, papers = figure_names(settings), papers or settings.papers
     return [f"results/{paper}/figures/{name}.png" for paper in papers for name in names[paper]]
 
 
 def paper_files(settings: Configuration, paper: str) -> list[str]:
     """Return all files of one paper that this workflow reproduces."""
-    others = other_tables(settings, paper) + _call_targets(settings, paper, "other_files")
+    others = tables_in_other_folders(settings, paper) + _call_targets(
+        settings, paper, "other_files"
+    )
     return others + table_files(settings, paper) + figure_files(settings, paper)
 
 
-def claims(settings: Configuration) -> dict[str, dict]:
+def printed_number_settings(settings: Configuration) -> dict[str, dict]:
     """Return what the printed numbers of each paper rest on in this run, by paper."""
     return {
         paper.name: dict(
@@ -62,7 +64,7 @@ def claims(settings: Configuration) -> dict[str, dict]:
     }
 
 
-def counted_dataset_files(settings: Configuration) -> dict[str, list[str]]:
+def dataset_files_of_printed_sizes(settings: Configuration) -> dict[str, list[str]]:
     """Return the data sets whose sizes a paper prints, by paper.
 
     A paper that the run leaves out has none.
@@ -77,7 +79,7 @@ def counted_dataset_files(settings: Configuration) -> dict[str, list[str]]:
     }
 
 
-def sizes(settings: Configuration) -> dict[str, list[dict]]:
+def size_rows(settings: Configuration) -> dict[str, list[dict]]:
     """Return rows of the sizes that a paper prints and the configuration states, by paper.
 
     A paper that the run leaves out has none.
@@ -96,7 +98,7 @@ def audited_gammas(settings: Configuration) -> dict[str, str]:
     return dict(zip(names, darrm.gamma_files(settings.darrm, settings.gammas()), strict=True))
 
 
-def ledger(settings: Configuration) -> dict[str, list[str]]:
+def audit_files(settings: Configuration) -> dict[str, list[str]]:
     """Return the files of the audit: ledger, totals and figure; none if it is left out."""
     audited = settings.audit is not None
     return {
@@ -106,7 +108,7 @@ def ledger(settings: Configuration) -> dict[str, list[str]]:
     }
 
 
-def planner() -> dict[str, list[str]]:
+def planner_files() -> dict[str, list[str]]:
     """Return the planner's files: its tables, the audit of its labels, and its figure."""
     return {
         "tables": [f"results/planner/tables/{name}.csv" for name in ("planner", "fewer_labels")],
@@ -117,8 +119,8 @@ def planner() -> dict[str, list[str]]:
 
 def page_inputs(settings: Configuration) -> dict[str, list[str]]:
     """Return the files that the page of results shows, by their names in the page's script."""
-    audit, plans = ledger(settings), planner()
-    tables = [*table_files(settings), *other_tables(settings), *audit["totals"]]
+    audit, plans = audit_files(settings), planner_files()
+    tables = [*table_files(settings), *tables_in_other_folders(settings), *audit["totals"]]
     return {
         "tables": [*tables, *plans["tables"], *plans["audit"]],
         "figures": [*figure_files(settings), *audit["figures"], *plans["figures"]],
@@ -128,15 +130,20 @@ def page_inputs(settings: Configuration) -> dict[str, list[str]]:
 
 def published_files(settings: Configuration) -> dict[str, list[str]]:
     """Return the tables and figures that publish_docs copies."""
-    audit, plans = ledger(settings), planner()
-    tables = [*other_tables(settings), *audit["ledger"], *audit["totals"], *plans["tables"]]
+    audit, plans = audit_files(settings), planner_files()
+    tables = [
+        *tables_in_other_folders(settings),
+        *audit["ledger"],
+        *audit["totals"],
+        *plans["tables"],
+    ]
     return {
         "tables": [*tables, *table_files(settings)],
         "figures": [*audit["figures"], *plans["figures"], *figure_files(settings)],
     }
 
 
-def page(settings: Configuration) -> str:
+def final_file(settings: Configuration) -> str:
     """Return the file with which a run ends, a page to open or the labels of a batch.
 
     Own votes have a page in place of that of the papers.
@@ -149,13 +156,13 @@ def page(settings: Configuration) -> str:
 def default_targets(settings: Configuration) -> list[str]:
     """Return the files that the default target asks for."""
     if settings.own.votes:
-        return [page(settings)]
+        return [final_file(settings)]
     papers = [file for paper in settings.papers for file in paper_files(settings, paper)]
-    audit = ledger(settings)
+    audit = audit_files(settings)
     return [
         *papers,
         *audit["ledger"],
         *audit["figures"],
         "results/fidelity.csv",
-        page(settings),
+        final_file(settings),
     ]

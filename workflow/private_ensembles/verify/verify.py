@@ -294,7 +294,7 @@ def clean_line(text):
 SETTING = {"K": count, "m": number, "epsilon": number, "Delta": number, "delta": number}
 
 
-def setting(body, further):
+def parse_setting(body, further):
     """Return K, m, epsilon, Delta and delta of a certificate of gamma, then further fields."""
     K, m, epsilon, Delta, delta, *rest = parse_fields(body, SETTING | further)
     valid = K % 2 and 1 <= m <= K and epsilon > 0 and 0 <= 2 * Delta < 1 and 0 <= delta < 1
@@ -308,7 +308,7 @@ def describe_teachers(K, m, epsilon, Delta):
     return f"K = {K} teachers, each {cost}-DP, 2 classes, m = {write_approximately(m)}"
 
 
-def gamma_privacy(body, worst_cost=None):
+def check_gamma_privacy(body, worst_cost=None):
     """Check darrm_lemma_3.4: f <= C - 1 + 2 delta wherever K teachers are on the eight corners.
 
     t teachers are at H = (h, 1 - h) or opposite, i and t - i of them. Of the other n = K - t, b are
@@ -319,7 +319,7 @@ def gamma_privacy(body, worst_cost=None):
         body: the certificate's fields.
         worst_cost: a bound on f that the file states; it is checked up to 2^-44 of 1 + C.
     """
-    K, m, epsilon, Delta, delta, gamma = setting(body, {"gamma": accept_anything})
+    K, m, epsilon, Delta, delta, gamma = parse_setting(body, {"gamma": accept_anything})
     gamma = parse_list(gamma, number, K + 1)
     valid = gamma == gamma[::-1] and min(gamma) >= 0 and max(gamma) <= 1
     need(valid, "gamma must be symmetric around K/2, and lie in [0, 1]")
@@ -444,7 +444,7 @@ def cost_of_all_moves(P, Q, b, a, C, probabilities):
 
 
 # ---- DaRRM's noise function: no private one is better --------------------------------------------
-def gamma_utility(body):
+def check_utility_bound(body):
     """Check weak_duality: no private gamma has a larger utility.
 
     A private gamma keeps row . gamma <= C - 1 + 2 delta wherever its teachers may be, so its
@@ -452,7 +452,7 @@ def gamma_utility(body):
     in ONE * ONE * GUARD. A larger C is implied, and any y >= 0 will do.
     """
     further = {"prior": accept_anything, "rows": accept_anything, "utility": number}
-    K, m, epsilon, Delta, delta, prior, rows, claim = setting(body, further)
+    K, m, epsilon, Delta, delta, prior, rows, claim = parse_setting(body, further)
     need(type(rows) is list, "rows must be a list")
     steps.take((len(rows) + 1) * K * (K + 10))
     C = ceil(ONE * exp(m * epsilon)[1])
@@ -518,12 +518,12 @@ def objective(K, prior):
     steps.take(K * K * max(x.denominator.bit_length() for x in (low, high)) // 20)
     if kind == "uniform":  # teachers are independent, so only the mean counts
         ways, unit = binomial(K, (low + high) / 2)
-        return [Fraction(lead, GUARD) for lead in leads(ways, unit)]
+        return [Fraction(lead, GUARD) for lead in leads_over_mirror(ways, unit)]
     # All teachers have one p: the incomplete beta integral gives a difference of tails.
     ways, unit = binomial(K + 1, low)
-    first = leads(list(accumulate(ways[:-1])), unit)
+    first = leads_over_mirror(list(accumulate(ways[:-1])), unit)
     ways, unit = binomial(K + 1, high)
-    second = leads([-tail for tail in accumulate(ways[:-1])], unit)
+    second = leads_over_mirror([-tail for tail in accumulate(ways[:-1])], unit)
     width = (K + 1) * (high - low)
     return [Fraction(ceil((x + y) / width), GUARD) for x, y in zip(first, second, strict=True)]
 
@@ -534,7 +534,7 @@ def binomial(n, p):
     return [comb(n, l) * yes**l * no ** (n - l) for l in range(n + 1)], p.denominator**n
 
 
-def leads(values, unit):
+def leads_over_mirror(values, unit):
     """Return values[l] - values[K - l], l > K/2, in GUARD and rounded up.
 
     The values are at 0..K, in a unit.
@@ -545,7 +545,7 @@ def leads(values, unit):
 
 
 # ---- One label -----------------------------------------------------------------------------------
-def hockey_stick(body, epsilon):
+def bound_label_delta(body, epsilon):
     """Check hockey_stick: a label's least delta is its largest hockey-stick divergence.
 
     That is the largest sum of max(0, P - e^epsilon P') over the labels, for all neighbours in both
@@ -600,7 +600,7 @@ def rows_and_pairs(law):
     """
     need(type(law) is dict, "a law is an object")
     name = parse_text(law.get("name"))
-    laws = {"response": dominating_response, "coins": coins, "bounded_range": bounded_range}
+    laws = {"response": dominating_response, "coins": coins, "bounded_range": bounded_range_rows}
     require_decidable(name in laws, f"no law {name!r} is known here")
     rows, pairs, about = laws[name](law)
     rows = [[(floor(low * GUARD), ceil(high * GUARD)) for low, high in row] for row in rows]
@@ -633,7 +633,7 @@ def dominating_response(law):
     return rows, [(0, 1)], f"any mechanism whose label is {cost}-DP"
 
 
-def bounded_range(law):
+def bounded_range_rows(law):
     """Return labels that dominate all whose likelihood ratios span a factor of e^range at most.
 
     The largest ratio is 1/N, N in [e^-range, 1]. Of all N in a cell, the law on both ends with a
@@ -855,7 +855,9 @@ def adaptive_labels(body, epsilon):
     curves = induction(kernels, {labels for _, labels in blocks}, step, places[-1], width)
     for times, labels in blocks:
         reach, curve = curves[labels]
-        total = compose_after(total, power(dominating_kernel(curve, step, range(reach + 1)), times))
+        total = compose_if_first(
+            total, power(dominating_kernel(curve, step, range(reach + 1)), times)
+        )
     asked = sum(times * labels for times, labels in blocks)
     text = [f"{asked} labels, asked adaptively, of {about}"]
     for row in parse_list(counts, accept_anything):
@@ -863,7 +865,7 @@ def adaptive_labels(body, epsilon):
         divergence, description = discrete_noise(*noise)
         steps.take(100 * (2 * reach + 1))
         divergences = [ceil(ONE * divergence(k * step)) for k in range(-reach, reach + 1)]
-        total = compose_after(total, dominating_kernel(divergences, step, range(reach + 1)))
+        total = compose_if_first(total, dominating_kernel(divergences, step, range(reach + 1)))
         text.append(description)
     delta = kernel_hockey_stick(total, step, epsilon)
     return " and ".join(text), delta, delta
@@ -1028,7 +1030,7 @@ def largest_means(values, kernels, kernel_radius, length):
     return [min(SMALL, shift_up(value, SMALL_BITS)) for value in means]
 
 
-def compose_after(left, right):
+def compose_if_first(left, right):
     """Return the kernel of two independent losses, or the second if there is no first one."""
     return right if left is None else compose_kernels(left, right)
 
@@ -1379,7 +1381,7 @@ class Maximum:
                     multiply_up(far_a, only_a) + density,
                     multiply_up(far_b, only_b) + density,
                 )
-                squares_a, squares_b = square_less_one(*a), square_less_one(*b)
+                squares_a, squares_b = largest_square_less_one(*a), largest_square_less_one(*b)
                 further_a = largest_absolute(a[0] - high_w, a[1] - low_w) + 2
                 further_b = largest_absolute(b[0] + low_w, b[1] + high_w) + 2
                 turn_a = (multiply_up(squares_a, only_a) + multiply_up(far_b, density)) // 2 + 1
@@ -1397,7 +1399,7 @@ class Maximum:
                 tilt = [multiply_up(value, move_of_w) for value in tilt]
                 row.append([multiply_up(value, eighth) for value in level + tilt])
             cells.append(row)
-        return max_over_adjacent_cells(cells, between=not self.votes)
+        return max_of_cells_at_corners(cells, between=not self.votes)
 
     def max_density(self, ends, x):
         """Return the largest phi between two coordinates, whose values are x."""
@@ -1479,13 +1481,13 @@ def largest_absolute(low, high):
     return max(abs(low), abs(high))
 
 
-def square_less_one(low, high):
+def largest_square_less_one(low, high):
     """Return the largest |x^2 - 1| of an interval, in ONE, rounded up."""
     near, far = max(0, least_absolute(low, high) - 1), largest_absolute(low, high) + 1
     return max(abs((near * near >> BITS) - ONE), abs((far * far >> BITS) - ONE)) + 2
 
 
-def max_over_adjacent_cells(cells, *, between):
+def max_of_cells_at_corners(cells, *, between):
     """Return, at each corner of cells, the largest of the cells that meet there.
 
     Args:
@@ -1523,9 +1525,9 @@ def fine_lattice_total_variation(sigma, C):
 
 # ---- One certificate -----------------------------------------------------------------------------
 THEOREMS = {
-    ("gamma_privacy", "darrm_lemma_3.4"): gamma_privacy,
-    ("gamma_utility", "weak_duality"): gamma_utility,
-    ("label", "hockey_stick"): hockey_stick,
+    ("gamma_privacy", "darrm_lemma_3.4"): check_gamma_privacy,
+    ("gamma_utility", "weak_duality"): check_utility_bound,
+    ("label", "hockey_stick"): bound_label_delta,
     ("total", "loss_distribution"): loss_distribution,
     ("total", "discrete_counts"): discrete_counts,
     ("total", "adaptive_labels"): adaptive_labels,
@@ -1555,9 +1557,9 @@ def check(body, worst_cost=None):
     page = f"docs/certificates.md#{theorem.replace('.', '')}"
     need(rest.pop("proof", None) == page, f"its proof is elsewhere: {page}")
     if kind == "gamma_privacy":
-        return f"{kind}, {theorem}: {gamma_privacy(rest, worst_cost)}"
+        return f"{kind}, {theorem}: {check_gamma_privacy(rest, worst_cost)}"
     if kind == "gamma_utility":
-        return f"{kind}, {theorem}: {gamma_utility(rest)}"
+        return f"{kind}, {theorem}: {check_utility_bound(rest)}"
     need("epsilon" in rest and "delta" in rest, "there is no epsilon or no delta")
     epsilon, delta = number(rest.pop("epsilon")), number(rest.pop("delta"))
     need(epsilon >= 0 and 0 <= delta <= 1, "epsilon must be 0 or more, delta in [0, 1]")
@@ -1610,7 +1612,7 @@ PROVENANCE = {
 }
 
 
-def gamma_file(record):
+def check_gamma_file(record):
     """Yield the lines of a file of one gamma.
 
     Every number that the file states must be that of its certificates.
@@ -1908,7 +1910,7 @@ class Plan:
 
 # There is a check for each kind of noise: its fields agree with each other. It also notes in the
 # plan how labels are drawn.
-def check_gaussian_noise(plan, sigma):
+def note_gaussian_coin(plan, sigma):
     plan.coin = "gaussian", sigma
 
 
@@ -1946,22 +1948,22 @@ def check_noisy_majority(plan, m, K, delta, epsilon, Delta, _):
     plan.members = m
 
 
-def check_members(plan, number):
-    need(1 <= number <= plan.K, "members are teachers")
-    plan.members = number
+def check_members(plan, members):
+    need(1 <= members <= plan.K, "members are teachers")
+    plan.members = members
 
 
-def check_answers(plan, _):
+def note_single_member(plan, _):
     plan.members = 1
 
 
-def check_threshold_noise(plan, threshold, sigma1, sigma2, queries, _):
+def check_threshold_queries(plan, threshold, sigma1, sigma2, queries, _):
     need(queries == plan.task["queries"], "thresholds are for other queries")
     plan.coin = "gaussian", sigma2
 
 
 KINDS = {
-    "GaussianNoise": ({"sigma": positive_number}, check_gaussian_noise),
+    "GaussianNoise": ({"sigma": positive_number}, note_gaussian_coin),
     "PureScale": (
         {"label_epsilon": positive_number, "own_scale": nullable_kind(positive_number)},
         check_pure_scale,
@@ -1980,17 +1982,17 @@ KINDS = {
         | {"teacher_epsilon": positive_number, "teacher_Delta": share, "gamma": choice_kind(None)},
         check_noisy_majority,
     ),
-    "Answers": ({"weaker": choice_kind(None)}, check_answers),
+    "Answers": ({"weaker": choice_kind(None)}, note_single_member),
     "Members": ({"members": count}, check_members),
     "CheckedNoise": (
         {"threshold": real, "sigma1": positive_number, "sigma2": positive_number}
         | {"queries": count, "score": choice_kind(None)},
-        check_threshold_noise,
+        check_threshold_queries,
     ),
 }
 
 
-def release_file(record, path):
+def check_release_file(record, path):
     """Yield the lines of a release's file.
 
     They are on its certificate, which must be of the plan that the file states, and on the labels
@@ -2026,14 +2028,14 @@ def check_labels_file(path, sha256, plan):
         return "unchecked", f"labels.csv: has more than {LARGEST_LABELS} bytes"
     digest = hashlib.sha256(content).hexdigest()
     need(digest == sha256, "labels.csv: is another file than the one that was charged")
-    number, of_session = rows_of_labels(content, plan.C)
+    number, of_session = count_labels_of_file(content, plan.C)
     text = f"labels.csv: has {number} labels, and the plan {plan.labels}"
     need(number <= plan.labels, text)
     need(number == plan.labels or plan.silent or of_session, text)
     return "holds", f"labels.csv: is the file of {number} labels that was charged, sha256 {sha256}"
 
 
-def rows_of_labels(content, classes):
+def count_labels_of_file(content, classes):
     """Return how many labels a table has, one a query, and whether it has batches."""
     try:
         header, *rows = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True)
@@ -2255,9 +2257,9 @@ def check_file_contents(path):
     if "kind" in record:
         yield "holds", check(record)
     elif "release" in record:
-        yield from release_file(record, path)
+        yield from check_release_file(record, path)
     elif record.keys() & {"K", "gamma", "certificate", "utility"}:
-        yield from gamma_file(record)
+        yield from check_gamma_file(record)
     else:
         raise NotImplementedError("there is no certificate")
 

@@ -34,7 +34,7 @@ with files.job(snakemake, confidential=True, lock=output_folder.lock) as job:
     terms = {"secure": request.secure, "anyway": anyway, "allow": "--config anyway=yes"}
     say = partial(job.report_progress, "%s")
     expectation.announce_and_check(plan.expectation, say=say, **terms)
-    table, curves = own_votes.public_table(plan), own_votes.curves_table(plan, seed)
+    table, curves = own_votes.public_table(plan), own_votes.labels_and_budgets_table(plan, seed)
     files.write_csv(job.output.table, table)
     files.write_csv(job.output.curves, curves)
     meter = job.meter(len(plan.applicable_plans), "mechanisms accounted for")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive_composition.hockey_sticks import Kernels
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
-from private_ensembles.base.threads import on_one_thread
+from private_ensembles.base.threads import run_on_one_thread
 
 # So many points of the grid are taken at once, as their windows must fit a processor's cache.
 _AT_ONCE = 512
@@ -41,7 +41,7 @@ class Grid:
         return self.step * (self.lowest + np.arange(self.size, dtype=np.float64))
 
 
-@on_one_thread
+@run_on_one_thread
 def value_upper_bounds(
     kernels: Kernels,
     grid: Grid,
@@ -136,7 +136,7 @@ def _ranges(
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-@on_one_thread
+@run_on_one_thread
 def value_lower_lines(
     first: NDArray,
     second: NDArray,

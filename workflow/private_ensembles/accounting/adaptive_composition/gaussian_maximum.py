@@ -22,7 +22,7 @@ from scipy.special import ndtr
 from private_ensembles.accounting.adaptive_composition import multiclass_moves
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
-from private_ensembles.base.threads import on_one_thread
+from private_ensembles.base.threads import run_on_one_thread
 
 # The grid's cells have this width, in sigma.
 _CELL = 0.1
@@ -87,7 +87,7 @@ class GaussianMaximum:
         """By how much a lead changes, in sigma."""
         return 2 * self.group_size / self.scale
 
-    @on_one_thread
+    @run_on_one_thread
     def hockey_stick_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `DominatingPairs`: a row for each node, and some for moves between more classes."""
         lines = self._bounding_lines
@@ -110,7 +110,7 @@ class GaussianMaximum:
         multiclass_rows = self._multiclass_divergences(t)
         return rows if multiclass_rows is None else np.concatenate([rows, multiclass_rows])
 
-    @on_one_thread
+    @run_on_one_thread
     def max_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `PairsWithMaximum`: nodes that are nowhere the highest are left out.
 
@@ -261,7 +261,7 @@ def _smaller_bound(bound: NDArray, chosen: list[int], rest: list[int]) -> NDArra
     return np.minimum(bound[..., chosen].sum(axis=-1), bound[..., rest].sum(axis=-1))
 
 
-@on_one_thread
+@run_on_one_thread
 def outcomes(leads: NDArray, middles: NDArray) -> NDArray[np.float64]:
     """Return Pr[a], Pr[b] and Pr[another], (leads, middles, 3).
 
@@ -364,7 +364,7 @@ def _max_over_adjacent_cells(cells: NDArray, axes: tuple[int, ...]) -> NDArray[n
     return cells
 
 
-@on_one_thread
+@run_on_one_thread
 def _three_outcomes(
     votes: NDArray[np.int64], teachers: int, classes: int, scale: float
 ) -> NDArray[np.float64]:

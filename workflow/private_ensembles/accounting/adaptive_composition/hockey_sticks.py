@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
-from private_ensembles.base.threads import on_one_thread
+from private_ensembles.base.threads import run_on_one_thread
 
 # Results are off by this, relative to what goes in: a threshold e^x, |x| <= 600, is off by
 # (|x| + 8) UNIT_ROUNDOFF, and products, differences and sums add little.
@@ -200,7 +200,7 @@ def keep_maximal_curves(divergences: NDArray[np.float64]) -> NDArray[np.float64]
     return divergences[~(below & (~below.T | earlier)).any(axis=1)]
 
 
-@on_one_thread
+@run_on_one_thread
 def merge_curves(
     divergences: NDArray[np.float64], step: float, orders: NDArray[np.float64]
 ) -> NDArray[np.float64]:

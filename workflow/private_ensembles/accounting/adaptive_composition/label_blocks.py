@@ -62,7 +62,7 @@ def values_of_labels(
     return value_upper_bounds(label, grid, rest, blocks)
 
 
-def block(label: Kernels, labels: int, cut: float, every: int = 1) -> Kernels:
+def block(label: Kernels, labels: int, cut: float, step_factor: int = 1) -> Kernels:
     """Return a kernel that dominates whatever an adversary makes of so many labels.
 
     Args:
@@ -81,9 +81,9 @@ def block(label: Kernels, labels: int, cut: float, every: int = 1) -> Kernels:
     """
     deviation = math.sqrt(labels * label.variance)
     wide = _BEYOND * math.sqrt(2 * math.log(1 / cut))
-    reach = max(1, math.ceil(wide * deviation / every)) * every
+    reach = max(1, math.ceil(wide * deviation / step_factor)) * step_factor
     grid = Grid(label.step, -reach, 2 * reach + 1)
     # W_labels(t) is the largest hockey-stick divergence at t that adversaries reach.
     curve = value_upper_bounds(label, grid, labels, wanted=slice(0, grid.size), wide=wide)
     curve += np.expm1(np.minimum(grid.logs(), 0.0))
-    return kernels((np.maximum(curve, 0.0) + _ROUNDING)[::every], label.step * every)
+    return kernels((np.maximum(curve, 0.0) + _ROUNDING)[::step_factor], label.step * step_factor)

@@ -79,7 +79,7 @@ class Planner(settings.MainSection):
 
     @field_validator("mechanisms")
     @classmethod
-    def _are_offered(cls, names: list[str], info: ValidationInfo) -> list[str]:
+    def _check_offered(cls, names: list[str], info: ValidationInfo) -> list[str]:
         offered = (info.context or {}).get("mechanisms")
         for index, name in enumerate(names):
             if offered is not None and name not in offered:

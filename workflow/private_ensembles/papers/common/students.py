@@ -8,7 +8,7 @@ import numpy as np
 
 from private_ensembles.base import files
 from private_ensembles.training.data.images import LabelledImages, read_labelled_images
-from private_ensembles.training.data.tabular import LabelledRecords, read_records
+from private_ensembles.training.data.tabular import TabularDataset, read_records
 from private_ensembles.training.student.students import Student, train_student
 
 # A student without a teacher has all private data and their true labels.
@@ -26,7 +26,7 @@ def read_inputs(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, int]
         ValueError: the file holds neither.
     """
     if "train_features" in files.read_npz(path):
-        dataset: LabelledRecords | LabelledImages = read_records(path)
+        dataset: TabularDataset | LabelledImages = read_records(path)
         kind, facts = "features", {"n_classes": dataset.n_classes}
     else:
         dataset = read_labelled_images(path)

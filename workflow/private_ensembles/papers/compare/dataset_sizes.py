@@ -4,7 +4,7 @@ from pathlib import Path
 
 from private_ensembles.base import files
 from private_ensembles.training.data.images import LabelledImages, read_labelled_images
-from private_ensembles.training.data.tabular import LabelledRecords, read_records
+from private_ensembles.training.data.tabular import TabularDataset, read_records
 
 
 def count_dataset(path: Path | str) -> dict[str, object]:
@@ -29,7 +29,7 @@ def count_images(data: LabelledImages) -> dict[str, object]:
     }
 
 
-def count_records(data: LabelledRecords) -> dict[str, object]:
+def count_records(data: TabularDataset) -> dict[str, object]:
     """Count features, records and records of class 1, training and test records together.
 
     The value `ones_share` is the share of the records that are of class 1.

@@ -182,11 +182,11 @@ class Number(Entry):
         return Reproduced(value, sd, error=error, freedom=float(freedom), draws=draws)
 
 
-def _as_number(value: object) -> object:
+def _expand_column_name(value: object) -> object:
     return {"value": value} if isinstance(value, str) else value
 
 
-class Cause(Entry):
+class ExplanationOfPrint(Entry):
     """Why a number that the paper does not state like this is the printed one; a test shows it."""
 
     note: str
@@ -209,8 +209,8 @@ class TableDeclaration(Entry):
     dataset: str = "{dataset}"
     row: str
     where: dict[str, Any] = {}
-    explains: Cause | None = None
-    numbers: dict[str, Annotated[Number, BeforeValidator(_as_number)]]
+    explains: ExplanationOfPrint | None = None
+    numbers: dict[str, Annotated[Number, BeforeValidator(_expand_column_name)]]
 
 
 class Paper(Entry):

@@ -24,7 +24,7 @@ from private_ensembles.papers.common.standard_errors import (
     standard_error,
     tolerance_factor,
 )
-from private_ensembles.papers.compare.declarations import Cause, Paper
+from private_ensembles.papers.compare.declarations import ExplanationOfPrint, Paper
 from private_ensembles.papers.compare.reproduced import flag_stand_ins
 
 
@@ -126,7 +126,7 @@ class Relation(NamedTuple):
     own_votes: str = ""
     note: str = ""
     remark: str = ""
-    cause: Cause | None = None
+    cause: ExplanationOfPrint | None = None
     missing: str = ""
 
 

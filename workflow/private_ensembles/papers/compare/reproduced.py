@@ -14,7 +14,7 @@ import pandas as pd
 
 from private_ensembles.papers.compare import declarations
 from private_ensembles.papers.compare.declarations import (
-    Cause,
+    ExplanationOfPrint,
     Number,
     Paper,
     Reproduced,
@@ -28,7 +28,7 @@ class Reading(NamedTuple):
     """What another reading of a paper than the stated one gives, and why the paper prints that."""
 
     ours: Reproduced
-    cause: Cause
+    cause: ExplanationOfPrint
 
 
 class PlacedNumber(NamedTuple):

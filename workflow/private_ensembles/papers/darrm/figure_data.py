@@ -17,7 +17,7 @@ from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_subsampling,
 )
 from private_ensembles.papers.darrm.mathematics.privacy_cost import CORNERS, PrivacyProblem
-from private_ensembles.papers.darrm.simulations import certify_scaled, worst_data_set_bound
+from private_ensembles.papers.darrm.simulations import certify_scaled, unavoidable_error
 
 BOUND = "worst_data_set_bound"
 # These are the corners of the feasible region, once around.
@@ -87,7 +87,7 @@ def gamma_shapes(
             ):
                 frames.append(_curve_rows(m, drawn, family, quantity, x, y))
         if m == 1:
-            frames.append(_curve_rows(m, drawn, BOUND, "error", p, worst_data_set_bound(K, p)))
+            frames.append(_curve_rows(m, drawn, BOUND, "error", p, unavoidable_error(K, p)))
     return pd.concat(frames, ignore_index=True)
 
 

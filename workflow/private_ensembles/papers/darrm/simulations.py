@@ -71,7 +71,7 @@ def composition_parameters(
     }
 
 
-def worst_data_set_bound(K: int, p: ArrayLike) -> NDArray[np.float64]:
+def unavoidable_error(K: int, p: ArrayLike) -> NDArray[np.float64]:
     """Return |Pr[majority = 1] - p| if each of K teachers says 1 with probability p, in p's shape.
 
     On some data set every private algorithm errs by this much, if m = 1. It bounds no algorithm on
@@ -121,7 +121,7 @@ def certify_scaled(
     return (1 - scaled.max() / gamma.max() if gamma.max() else 0.0), certificate
 
 
-def iid_privacy_loss(K: int, m: int, epsilon: float) -> tuple[float, float]:
+def largest_iid_subsampling_loss(K: int, m: int, epsilon: float) -> tuple[float, float]:
     """Return the largest loss of double subsampling over i.i.d. pure teachers, and its p.
 
     Theorem 4.1 says that it is at most m epsilon. The ratio Pr_p[1] / Pr_p'[1] grows as p' falls,
@@ -178,7 +178,7 @@ def amplification(K: int, allowances: Iterable[int], epsilon: float) -> Iterator
         composition), claimed_loss (m epsilon), largest_loss (found) and p where it was found.
     """
     for m in allowances:
-        loss, p = iid_privacy_loss(K, m, epsilon)
+        loss, p = largest_iid_subsampling_loss(K, m, epsilon)
         drawn = min(2 * m - 1, K)
         yield {
             "K": K,
@@ -192,7 +192,7 @@ def amplification(K: int, allowances: Iterable[int], epsilon: float) -> Iterator
         }
 
 
-def relative_cost(
+def relative_cost_and_rounding(
     says_one: ArrayLike, m: float, epsilon: float, Delta: float = 0.0, delta: float | None = None
 ) -> tuple[float, float]:
     """Return by what factor the release may exceed its claim, and a bound on the rounding error.
@@ -261,7 +261,9 @@ def double_subsampling_case(K: int, m: int, epsilon: float, Delta: float) -> dic
         is at most 1 up to its rounding (the closed form meets 1 exactly), else `fails`; scaling and
         method: what the certificate of a use of it asks for (`certify_scaled`).
     """
-    cost, rounding = relative_cost(subsampling_probability(K, min(2 * m - 1, K)), m, epsilon, Delta)
+    cost, rounding = relative_cost_and_rounding(
+        subsampling_probability(K, min(2 * m - 1, K)), m, epsilon, Delta
+    )
     scaling, certificate = certify_scaled(gamma_double_subsampling(K, m), m, epsilon, Delta)
     return {
         "K": K,
@@ -303,7 +305,9 @@ def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0
     def private(m: int) -> bool:
         if noise:
             return certify_scaled(np.ones(K + 1), m, epsilon, Delta)[0] <= noise
-        cost, rounding = relative_cost(subsampling_probability(K, K), m, epsilon, Delta)
+        cost, rounding = relative_cost_and_rounding(
+            subsampling_probability(K, K), m, epsilon, Delta
+        )
         return cost <= 1 + rounding
 
     low, high = 0, min(K, int(LARGEST_EXPONENT / epsilon))
@@ -312,14 +316,14 @@ def noiseless_allowance(K: int, epsilon: float, Delta: float, noise: float = 0.0
     return bisect_integers(private, low, high)
 
 
-def noiseless_allowances(K: int, epsilon: float, Delta: float) -> Iterator[dict]:
+def low_noise_allowances(K: int, epsilon: float, Delta: float) -> Iterator[dict]:
     """Yield `noiseless_allowance` without noise and nearly so: K, epsilon, Delta, noise, m."""
     for noise in (0.0, NEARLY_NO_NOISE):
         m = noiseless_allowance(K, epsilon, Delta, noise)
         yield {"K": K, "epsilon": epsilon, "Delta": Delta, "noise": noise, "m": m}
 
 
-def sweep(
+def sweep_gamma_families(
     K: int,
     epsilon: float,
     Delta: float,

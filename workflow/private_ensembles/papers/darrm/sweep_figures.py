@@ -22,7 +22,7 @@ def draw_sweeps(data: pd.DataFrame, *paths: str) -> None:
     noise at all, and the ratio has no bound.
 
     Args:
-        data: rows of `simulations.sweep`.
+        data: rows of `simulations.sweep_gamma_families`.
         paths: of the files.
     """
     costs = list(data.groupby(["epsilon", "Delta"], sort=True).groups)

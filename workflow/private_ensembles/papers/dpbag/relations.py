@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from private_ensembles.papers.compare.declarations import Cause
+from private_ensembles.papers.compare.declarations import ExplanationOfPrint
 from private_ensembles.papers.compare.judging import (
     Estimate,
     Evidence,
@@ -34,7 +34,7 @@ _PLACE = ["method", "n", "k", "epsilon"]
 _BUDGETS = (3.0, 5.0)
 _WHICH = "Students of epsilon = 3 and 5; those of epsilon = 1 vary too much."
 _ONE_SPLIT = "One split of the data: no spread of our own to judge by."
-_IMPOSSIBLE = Cause(
+_IMPOSSIBLE = ExplanationOfPrint(
     note=(
         "The pairs that are not in order have the two counts of n = 250 at epsilon = 5 that are "
         "impossible by the stated accounting (docs/dpbag.md, finding 7)."
@@ -44,7 +44,7 @@ _IMPOSSIBLE = Cause(
         "test_thirty_seven_counts_of_heart_failure_are_possible_and_two_are_not"
     ),
 )
-_EQUATION_3 = Cause(
+_EQUATION_3 = ExplanationOfPrint(
     note=(
         "With the supplement's unproven equation 3 where that is smaller it is within the "
         "tolerance; those labels have no proof (docs/dpbag.md, finding 2)."

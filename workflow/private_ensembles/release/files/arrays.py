@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from private_ensembles.base import files
 from private_ensembles.release.files.cells import TextIndex
 from private_ensembles.release.files.columns import FileDescription
-from private_ensembles.release.files.tables import Cells, MemoryCheck, Table
+from private_ensembles.release.files.tables import EncodedCells, MemoryCheck, Table
 
 # Cells are looked at in pieces of this many, so that memory stays near that of the votes.
 _PIECE = 1 << 22
@@ -129,15 +129,15 @@ def _read_member_size(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str
     return _DeclaredSize(max(info.file_size, math.prod(shape) * dtype.itemsize), shape)
 
 
-def _matrix(array: NDArray) -> Cells:
+def _matrix(array: NDArray) -> EncodedCells:
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"has shape {array.shape}: must be queries x teachers or classes")
     return _cells(array)
 
 
-def _cells(array: NDArray) -> Cells:
+def _cells(array: NDArray) -> EncodedCells:
     if array.dtype.kind not in "biufSU":
         raise ValueError(f"has type {array.dtype}: must be whole numbers or texts")
     texts, step = TextIndex(), max(1, _PIECE // math.prod(array.shape[1:]))
     pieces = [texts.encode(array[start : start + step]) for start in range(0, len(array), step)]
-    return Cells(np.concatenate(pieces), texts.all_texts)
+    return EncodedCells(np.concatenate(pieces), texts.all_texts)

@@ -46,7 +46,7 @@ _TEACHERS = "teacher0, teacher1, ... in a header"
 MemoryCheck = Callable[[int, int], None]
 
 
-class Cells(NamedTuple):
+class EncodedCells(NamedTuple):
     """Cells of a table as codes: codes[i] of type int stands for the text texts[codes[i]]."""
 
     codes: NDArray
@@ -73,10 +73,10 @@ class Table:
     """
 
     kind: str
-    matrix: Cells
-    label: Cells | None = None
-    id: Cells | None = None
-    worker: Cells | None = None
+    matrix: EncodedCells
+    label: EncodedCells | None = None
+    id: EncodedCells | None = None
+    worker: EncodedCells | None = None
     columns: tuple[str, ...] | None = None
     first_row: tuple[str, int] = ("row", 0)
     n_classes: int | None = None
@@ -177,7 +177,9 @@ def _table(
     for frame in frames:
         for name, index in texts.items():
             codes[name].append(index.encode(frame[parts[name]]))
-    cells = {name: Cells(np.concatenate(codes[name]), texts[name].all_texts) for name in texts}
+    cells = {
+        name: EncodedCells(np.concatenate(codes[name]), texts[name].all_texts) for name in texts
+    }
     names = tuple(header[position] for position in columns.matrix) if headed else None
     return Table(
         columns.kind,

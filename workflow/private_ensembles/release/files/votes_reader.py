@@ -35,7 +35,7 @@ from private_ensembles.release.files.columns import (
     shorten,
 )
 from private_ensembles.release.files.formats import READERS
-from private_ensembles.release.files.tables import Cells, MemoryCheck, Table
+from private_ensembles.release.files.tables import EncodedCells, MemoryCheck, Table
 
 # One count takes this much memory on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150
@@ -179,7 +179,7 @@ def _interpret_cells(table: Table, kind: str, stated: FileDescription) -> NDArra
     return values.astype(np.result_type(*smallest_types))[codes]
 
 
-def _labels(label: Cells, stated: FileDescription) -> NDArray:
+def _labels(label: EncodedCells, stated: FileDescription) -> NDArray:
     """Return the right labels, classes from 0; -1 for an unknown one."""
     values = parse_classes(label.texts, replace(stated, absent=True, absent_as=None))[label.codes]
     if (values == INVALID).any():

@@ -8,7 +8,7 @@ columns do not depend on who is in the data.
 
 import numpy as np
 
-from private_ensembles.training.data.tabular import LabelledRecords
+from private_ensembles.training.data.tabular import TabularDataset
 
 # The attributes in the order of the file. Numeric ones have a range that is known without the
 # records: the sample was drawn with age > 16, hours > 0 and weight > 1 (adult.names), and the
@@ -93,7 +93,7 @@ def load_adult(name, train, test):
     bounds[:, : len(NUMERIC)] = np.transpose(list(NUMERIC.values()))
     train_features, train_labels = read_adult_file(train)
     test_features, test_labels = read_adult_file(test)
-    return LabelledRecords(
+    return TabularDataset(
         name,
         train_features,
         train_labels,

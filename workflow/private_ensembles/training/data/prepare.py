@@ -14,7 +14,7 @@ from private_ensembles.training.data.formats import FORMATS
 from private_ensembles.training.data.images import LabelledImages
 from private_ensembles.training.data.mat import read_cropped_digits
 from private_ensembles.training.data.released import load_released_labels
-from private_ensembles.training.data.tabular import LabelledRecords
+from private_ensembles.training.data.tabular import TabularDataset
 
 # These are our upper ends of the ten measurements of a tumour, in scikit-learn's order: radius,
 # texture, perimeter, area, smoothness, compactness, concavity, concave points, symmetry, fractal
@@ -144,7 +144,7 @@ def load_breast_cancer(name, **parts):
     features, labels = data.data.astype(np.float32), data.target.astype(np.uint8)
     train, test = split_indices(name, len(labels), **parts)
     upper = np.outer(SHARES, LARGEST).ravel().astype(np.float32)
-    return LabelledRecords(
+    return TabularDataset(
         name,
         features[train],
         labels[train],

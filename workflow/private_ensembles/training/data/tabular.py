@@ -13,7 +13,7 @@ from private_ensembles.training.data import archive
 
 
 @dataclass(frozen=True)
-class LabelledRecords:
+class TabularDataset:
     """A table split into the training and the test part of its files.
 
     Attributes:
@@ -93,7 +93,7 @@ def read_records(path):
         ValueError: The file is damaged or something else; the message names it.
         OSError: The file cannot be opened.
     """
-    return archive.read_archive(path, LabelledRecords)
+    return archive.read_archive(path, TabularDataset)
 
 
 def data_bounds(features):

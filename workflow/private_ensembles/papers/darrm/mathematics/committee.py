@@ -39,7 +39,7 @@ def plurality_probabilities(counts: NDArray, members: int) -> NDArray[np.float64
     ordered = np.take_along_axis(counts, order, axis=1)
     different, index = np.unique(ordered, axis=0, return_inverse=True)
     blocks = [
-        _hypergeometric_plurality(different[i : i + _ROWS], members)
+        _plurality_of_distinct_histograms(different[i : i + _ROWS], members)
         for i in range(0, len(different), _ROWS)
     ]
     probabilities = np.empty(counts.shape)
@@ -47,7 +47,7 @@ def plurality_probabilities(counts: NDArray, members: int) -> NDArray[np.float64
     return probabilities
 
 
-def _hypergeometric_plurality(counts: NDArray, members: int) -> NDArray[np.float64]:
+def _plurality_of_distinct_histograms(counts: NDArray, members: int) -> NDArray[np.float64]:
     """Return `plurality_probabilities` of different histograms, for any number of classes.
 
     A multivariate hypergeometric distribution is that of independent binomials, given that they add
