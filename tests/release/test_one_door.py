@@ -44,10 +44,10 @@ BESIDE = {
     "public_rows",
     "chosen_row",
     "public_table",
-    "curves_table",
+    "labels_and_budgets_table",
     "private_table",
 }
-BESIDE |= {"public_facts", "plan_for", "plan_of", "_sample"}
+BESIDE |= {"public_facts", "plan_for", "plan_of", "_evenly_spaced_queries"}
 # These say or write something about labels, and draw none but made-up ones.
 SAID = {"summarize", "_prepare_release", "_labels", "Terms.to_json", "Record.read"}
 # The estimate of how long planning takes asks for this size of a task, too.

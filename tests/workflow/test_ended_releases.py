@@ -97,7 +97,7 @@ def job(root, tmp_path, fake_snakemake, monkeypatch, stand_in):
 
         monkeypatch.setattr(module, name, make)
 
-    for name in ("plan_for", "curves_table", "private_table"):
+    for name in ("plan_for", "labels_and_budgets_table", "private_table"):
         once(own_votes, name)
     once(provenance, "surroundings")
 
