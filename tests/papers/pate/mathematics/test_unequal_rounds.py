@@ -4,23 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
-from scipy.special import log_ndtr, ndtr
 
 from private_ensembles.papers.pate.mathematics.confident import compose_rounds
 from private_ensembles.papers.pate.mathematics.rounds import confident_round, gnmax_round
+from tests.accounting.promises import gaussian_delta
 
 DELTA = 1e-5
-
-
-def gaussian_epsilon(mu):
-    """The exact epsilon of a Gaussian mechanism (Balle and Wang 2018, Theorem 8)."""
-
-    def excess(epsilon):
-        below = math.exp(epsilon + log_ndtr(-epsilon / mu - mu / 2))
-        return ndtr(-epsilon / mu + mu / 2) - below - DELTA
-
-    return brentq(excess, 0, 200, xtol=1e-12)
 
 
 def test_what_two_rounds_cost_whatever_the_votes_is_their_sum():
@@ -30,9 +19,8 @@ def test_what_two_rounds_cost_whatever_the_votes_is_their_sum():
     small = confident_round(counts[:2], 100.0, 60.0, 35.0)
     squared = 3 * 2 / 20**2 + 2 * (1 / 60**2 + 2 / 35**2)
     both = compose_rounds([large, small], DELTA)
-    assert both.exact_data_independent_epsilon == pytest.approx(
-        gaussian_epsilon(math.sqrt(squared)), rel=1e-6
-    )
+    delta = gaussian_delta(math.sqrt(squared), both.exact_data_independent_epsilon)
+    assert float(delta) == pytest.approx(DELTA, rel=1e-6)
     assert both.data_independent_epsilon >= both.exact_data_independent_epsilon
     # In either order, and more than what the dearer round costs alone.
     turned = compose_rounds([small, large], DELTA)
