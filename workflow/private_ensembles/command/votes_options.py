@@ -142,8 +142,12 @@ def read_votes(
     """
     from private_ensembles.release.files.votes_reader import read_own_votes
 
-    arguments = {name: getattr(options, name) for name in _READING} | {"kind": options.votes_kind}
-    return read_own_votes(path, **{**arguments, "n_classes": classes, **stated})
+    return read_own_votes(path, **_collect_file_facts(options) | {"n_classes": classes} | stated)
+
+
+def _collect_file_facts(options: argparse.Namespace) -> dict[str, object]:
+    """Return what the options say of every file, votes to be released or a profile's."""
+    return {name: getattr(options, name) for name in _READING} | {"kind": options.votes_kind}
 
 
 def read_pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
@@ -154,15 +158,17 @@ def read_pool(options: argparse.Namespace, seed: int | None = None) -> Pool:
         seed: The seed of a rehearsal; None for the operating system's entropy.
 
     Raises:
-        ValueError: As in `read_votes` and `release.pool.pool_of`.
+        ValueError: As in `release.pool.read_pool`.
     """
-    from private_ensembles.release.pool import pool_of
+    from private_ensembles.release import pool
 
-    stated = {"absent": options.absent, "teachers": options.teachers}
-    stated["most_ones"] = options.most_ones
-    votes = read_votes(options, options.votes, options.classes, **stated)
-    first = options.first_class
-    return pool_of(votes, options.answer, options.class_names, seed, first_class=first)
+    file_facts = _collect_file_facts(options) | {
+        "n_classes": options.classes,
+        "absent": options.absent,
+        "teachers": options.teachers,
+        "most_ones": options.most_ones,
+    }
+    return pool.read_pool(options.votes, file_facts, options.answer, seed)
 
 
 def count_classes(options: argparse.Namespace) -> int | None:

@@ -10,6 +10,7 @@ import io as text_io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +147,32 @@ class Pool:
     def to_csv(self, released: Sequence[int] | NDArray[np.int64]) -> str:
         """Return labels, (queries,) in the order of `votes`, as `labels_text` does."""
         return labels_text(self.to_file_order(released), ids=self.ids, names=self.names)
+
+
+def read_pool(
+    path: str | Path,
+    file_facts: Mapping[str, Any],
+    answer: str | Sequence[int] = FIRST,
+    seed: int | None = None,
+) -> Pool:
+    """Return the votes of a file in the order in which their queries are answered.
+
+    Args:
+        path: The file.
+        file_facts: What its owner says of it, fields of `files.columns.FileDescription`.
+        answer: As in `pool_of`.
+        seed: As in `pool_of`.
+
+    Raises:
+        ValueError: As in `files.votes_reader.read_own_votes` and `pool_of`.
+        OSError: If a file cannot be opened.
+    """
+    # It brings pandas along, which a session does without.
+    from private_ensembles.release.files.votes_reader import read_own_votes
+
+    votes = read_own_votes(path, **file_facts)
+    class_names, first_class = file_facts["class_names"], file_facts["first_class"]
+    return pool_of(votes, answer, class_names, seed, first_class=first_class)
 
 
 def pool_of(

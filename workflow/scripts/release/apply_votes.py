@@ -1,12 +1,10 @@
 """Release labels for somebody's own votes within a budget, and say what that costs."""
 
-from functools import partial
 from pathlib import Path
 
 from private_ensembles.base import files
 from private_ensembles.labels.task import protection_from_options
 from private_ensembles.release import expectation, own_keys, own_votes, pool, transaction
-from private_ensembles.release.files.votes_reader import read_own_votes
 from private_ensembles.release.release_files import paths_of, write_release
 from private_ensembles.report import own_figure, own_page
 
@@ -17,23 +15,25 @@ with files.job(snakemake, confidential=True, lock=output_folder.lock) as job:
     transaction.check_permission(request, output_folder)
     protection = protection_from_options(**job.params.protection, secure=request.secure)
     ensemble, wanted, reading = job.params.ensemble, job.params.wanted, job.params.reading
-    expected = {"teachers": ensemble["teachers"], "n_classes": ensemble["classes"]}
-    expected |= {"absent": ensemble["absent"], "most_ones": wanted["most_ones"]}
-    votes = read_own_votes(job.input.votes, **reading, **expected)
-    source, first = None if request.secure else seed, reading["first_class"]
-    asked = pool.pool_of(votes, wanted["answer"], reading["class_names"], source, first_class=first)
+    file_facts = reading | {"teachers": ensemble["teachers"], "n_classes": ensemble["classes"]}
+    file_facts |= {"absent": ensemble["absent"], "most_ones": wanted["most_ones"]}
+    order_seed = None if request.secure else seed
+    asked = pool.read_pool(job.input.votes, file_facts, wanted["answer"], order_seed)
     votes = asked.votes
-    sizes = votes.n_queries, votes.n_teachers, votes.n_classes
-    job.report_progress("%d queries, %d teachers, %d classes", *sizes)
+    job.report_progress(
+        "%d queries, %d teachers, %d classes", votes.n_queries, votes.n_teachers, votes.n_classes
+    )
     meter = job.meter(len(settings["mechanisms"]), "mechanisms planned")
     budget = job.params.budget | {"labels_wanted": wanted["labels"], "noise": job.params.noise}
     anyway = job.config["own"]["release"]["anyway"]
-    options = settings, budget, protection, seed
-    plan = own_votes.plan_for(votes, *options, meter, job.announce_duration)
+    plan = own_votes.plan_for(
+        votes, settings, budget, protection, seed, meter, job.announce_duration
+    )
     meter.finish()
-    terms = {"secure": request.secure, "anyway": anyway, "allow": "--config anyway=yes"}
-    say = partial(job.report_progress, "%s")
-    expectation.announce_and_check(plan.expectation, say=say, **terms)
+    allow, say = "--config anyway=yes", job.report_progress
+    expectation.announce_and_check(
+        plan.expectation, secure=request.secure, anyway=anyway, allow=allow, say=say
+    )
     table, curves = own_votes.public_table(plan), own_votes.labels_and_budgets_table(plan, seed)
     files.write_csv(job.output.table, table)
     files.write_csv(job.output.curves, curves)
@@ -41,7 +41,7 @@ with files.job(snakemake, confidential=True, lock=output_folder.lock) as job:
     files.write_csv(job.output.private, own_votes.private_table(plan, votes, meter))
     meter.finish()
     own_figure.draw_own(table, curves, settings["profile"], job.output.png, job.output.pdf)
-    other_files = {"mechanisms.csv": partial(files.write_csv, rows=own_votes.public_rows(plan))}
+    rows = own_votes.public_rows(plan)
     facts = own_votes.public_facts(plan) | {"answered": pool.describe_order(wanted["answer"])}
     paths = {"figure": job.output.png, "labels_file": job.params.labels_file}
 
@@ -55,6 +55,6 @@ with files.job(snakemake, confidential=True, lock=output_folder.lock) as job:
         plan, asked, seed, request, output_folder, summarize=summarize, anyway=anyway
     )
     if labels.total is not None:
-        write_release(labels, other_files)
+        write_release(labels, {"mechanisms.csv": lambda path: files.write_csv(path, rows)})
     job.output.labels.write_text(labels.text, encoding="utf-8")
     job.output.page.write_text(labels.summary, encoding="utf-8")
