@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, linear, softplus
 
 from private_ensembles.base.streams import torch_seed
+from private_ensembles.training.initialisation import seeded_weights
 from private_ensembles.training.student.network import network_scores, to_channels_first
 from private_ensembles.training.student.training import Conditions
 
@@ -139,9 +140,7 @@ def train_gan(
     images = torch.from_numpy(to_channels_first(pool)).to(torch.float32) / pixel_max
     index, labels = torch.from_numpy(index), torch.from_numpy(labels)
     pixels = images[0].numel()
-    # PyTorch's layers draw their weights from the global generator only.
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(torch_seed(*path, "initialisation"))
+    with seeded_weights(torch_seed(*path, "initialisation")):
         model = Discriminator(pixels, settings.widths, n_classes)
         creator = _generator(settings.codes, settings.generator_widths, pixels)
     networks = model, creator

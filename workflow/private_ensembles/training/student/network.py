@@ -16,6 +16,7 @@ from private_ensembles.base import checks
 from private_ensembles.base.progress import Meter
 from private_ensembles.base.streams import torch_seed
 from private_ensembles.training.checkpoint import Checkpoint, hash_identity
+from private_ensembles.training.initialisation import seeded_weights
 from private_ensembles.training.student.training import Conditions, Training
 from private_ensembles.training.student.virtual_adversarial import entropy, virtual_adversarial_loss
 
@@ -62,9 +63,7 @@ def student_cnn(
         # The stride divides the size, and each of the two poolings halves it; all round up.
         return math.ceil(math.ceil(size / stride) / 4)
 
-    # PyTorch's layers draw their weights from the global generator only.
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded_weights(seed):
         return nn.Sequential(
             _ChannelsLastConv2d(channels, first, 5, stride=stride, padding=2),
             nn.LeakyReLU(0.1, inplace=True),

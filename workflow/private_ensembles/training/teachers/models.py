@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn.functional import max_pool2d
 
 from private_ensembles.base import checks
+from private_ensembles.training.initialisation import seeded_weights
 
 SQUARE = ([2, 2], [2, 2], [0, 0], [1, 1], False)  # kernel, stride, padding, dilation, ceil_mode
 
@@ -190,9 +191,7 @@ def build_model(name, image_shape, n_classes, seed=0):
         ValueError: The name is unknown, or the images are too small.
     """
     checks.check_choice(MODELS, model=name)
-    # PyTorch's layers draw their weights from the global generator only.
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded_weights(seed):
         return MODELS[name](image_shape, n_classes)
 
 

@@ -1,0 +1,29 @@
+"""First weights from a seed, while the process' own random state stays as it is."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+@contextmanager
+def seeded_weights(seed: int) -> Iterator[None]:
+    """Let PyTorch's layers draw their weights from a seed inside the block.
+
+    Layers draw from the CPU's default generator only. Its state is put back at the end, and no
+    other generator is touched: `torch.manual_seed` would seed those of all GPUs as well, which
+    `fork_rng` without devices does not put back.
+
+    Args:
+        seed: 0 <= seed < 2**63.
+
+    >>> with seeded_weights(1):
+    ...     first = torch.nn.Linear(2, 2)
+    >>> with seeded_weights(1):
+    ...     second = torch.nn.Linear(2, 2)
+    >>> torch.equal(first.weight, second.weight)
+    True
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        yield
