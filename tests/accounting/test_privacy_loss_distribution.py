@@ -10,6 +10,7 @@ from mpmath import mpf
 
 from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.accounting.privacy_loss_distribution import (
+    PrivacyLossDistribution,
     _power,
     compose,
     dominating_masses,
@@ -115,3 +116,15 @@ def test_what_transforms_take_grows_with_the_masses():
     masses = np.array([0.1, 0.2, 0.3])
     once, twice = (fourier_error(scale * masses, 64, 10) for scale in (1, 2))
     assert twice == pytest.approx(2 * once, abs=0)
+
+
+def test_what_rounding_takes_from_every_loss_is_granted_for_all_masses_together():
+    """Losses are all rounded down by nearly half a unit, and epsilon lies next to them."""
+    interval, size, lowest = 2.0**-40 * (1 + 2.0**-52), 64, int(1.49 * 2**40)
+    total = PrivacyLossDistribution(np.full(size, 1 / size), lowest, interval, 0.0)
+    epsilon = lowest * interval
+    with mpmath.workdps(40):
+        losses = [mpf(interval) * (lowest + i) for i in range(size)]
+        assert all(loss > mpf(float((lowest + i) * interval)) for i, loss in enumerate(losses))
+        exact = mpmath.fsum(-mpmath.expm1(epsilon - loss) / size for loss in losses)
+        assert exact <= total.delta(epsilon) <= exact + 2e-15

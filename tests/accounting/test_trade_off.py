@@ -97,3 +97,12 @@ def test_errors_move_bounds_outwards_by_about_their_size(error):
 def test_bad_input_is_named(call, name):
     with pytest.raises(ValueError, match=name):
         call()
+
+
+def test_an_absolute_error_may_make_equal_rows_as_different_as_it_allows():
+    """Within 0.1 of (1/2, 1/2) are (0.4, 0.6) and (0.6, 0.4), whose best test is this one."""
+    levels = [0.0, 0.2, 0.4, 0.7]
+    apart = [1.0, 0.7, 0.4, 0.2]
+    found = trade_off([0.5, 0.5], [0.5, 0.5], levels, absolute_error=0.1)[0]
+    assert (found <= apart).all()
+    assert (trade_off([0.5, 0.5], [0.5, 0.5], levels)[0] > apart[2]).tolist() == [1, 1, 1, 0]

@@ -151,3 +151,11 @@ def test_two_classes_are_within_their_stated_error_where_nothing_is_listed():
         assert high * (1 - 1e-9) - room <= found <= high + room
     assert found == 0 < 1e-300 < high
     assert stated["relative_error"] < 1e-11
+
+
+@pytest.mark.parametrize("sigma", [0.01, 0.09, 0.1])
+def test_noise_that_hardly_leaves_zero_breaks_ties_alone(sigma):
+    """Less than one vote is within reach of any noise here: who trails never wins."""
+    merged = merge_histograms([[5, 3, 2], [4, 4, 2], [2, 4, 4]])
+    found = lattice_probability_correct(merged, [0, 0, 0], sigma)
+    np.testing.assert_allclose(found, [1, 1 / 2, 0], rtol=1e-12, atol=1e-12)

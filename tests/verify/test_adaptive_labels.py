@@ -312,3 +312,43 @@ def test_counts_of_small_scales_are_asked_at_many_thresholds_in_time():
 def test_counts_without_noise_are_refused():
     with pytest.raises(ValueError, match="there are counts, with noise"):
         verify.discrete_noise(3, Fraction(0))
+
+
+def test_the_density_and_the_distribution_lie_between_their_bounds():
+    """To the last of the verifier's digits, at coordinates left and right of 0."""
+    law = {
+        "name": "gaussian_maximum",
+        "scale": write_hexadecimal(7.3),
+        "teachers": 40,
+        "classes": 5,
+        "leads": "votes",
+        "cells": 2,
+        "panels": 1,
+        "lattice": "none",
+    }
+    maximum = verify.Maximum(law)
+    for n, m in [(-40, 1), (-7, -1), (0, 0), (0, 1), (3, -1), (11, 1), (60, 0)]:
+        low, high, below, above = maximum.bound_density_and_cdf(n, m)
+        x = maximum.coordinate(n, m)
+        with mpmath.workdps(100):
+            x = mpmath.mpf(x.numerator) / x.denominator
+            density, share = (f(x) * verify.ONE for f in (mpmath.npdf, mpmath.ncdf))
+            assert low <= density <= high <= low + 6
+            assert below <= share <= above <= below + 6
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        {"step": 0},
+        {"step": "-1/20"},
+        {"width": 0},
+        {"places": [1, 2]},
+        {"places": [0, 2, 2]},
+        {"places": [0]},
+    ],
+)
+def test_a_grid_has_a_step_a_width_and_places_that_rise_from_0(grid):
+    body, epsilon = _certificate(2)
+    with pytest.raises(ValueError, match="step and width must be positive, and places rise from 0"):
+        verify.adaptive_labels(_fields(body) | grid, Fraction(epsilon))

@@ -9,6 +9,7 @@ from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.papers.darrm.law import NoisyMajority, release
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling, label_probability
+from tests.papers.darrm.mathematics import oracle
 
 
 def test_gamma_one_releases_the_majority_and_gamma_zero_a_coin():
@@ -48,3 +49,11 @@ def test_less_noise_is_a_coin_less_often(name):
     law, parameters = load_mechanism(name).law, NoisyMajority(1.0, 1, 5, 1e-4, 0.3, 0.0)
     twin = law.scale_noise(parameters, 0.5)
     np.testing.assert_allclose(1 - law.gamma(twin), 0.5 * (1 - law.gamma(parameters)))
+
+
+@pytest.mark.parametrize(("K", "epsilon"), [(3, 0.7), (5, 0.1), (5, 2.3)])
+def test_the_closed_form_of_one_teacher_keeps_its_allowance_to_the_last_digit(K, epsilon):
+    """Teachers of randomised response attain e^epsilon - 1, which leaves no room for rounding."""
+    gamma = load_mechanism("darrm_sub").law.gamma(NoisyMajority(1, 1, K, 0.0, epsilon, 0.0))
+    allowed = oracle.allowance(1, epsilon, 0.0)
+    assert allowed * (1 - 2.0**-44) <= oracle.worst_cost(gamma, 1, epsilon, 0.0) <= allowed
