@@ -3,12 +3,17 @@
 import pytest
 
 from private_ensembles.accounting import label_composition as accounted
-from private_ensembles.accounting.composition import optimal_composition
+from private_ensembles.accounting.composition import (
+    optimal_composition,
+    randomised_response_rdp,
+    rdp_to_dp,
+)
 from private_ensembles.accounting.label_composition import (
     largest_label_epsilon,
     total_label_epsilon,
 )
 from private_ensembles.base.root_search import find_largest
+from private_ensembles.base.rounding import round_multiple_up
 
 
 @pytest.mark.parametrize("labels", [2, 30, 299, 301, 5000])
@@ -55,3 +60,11 @@ def test_the_exact_composition_is_asked_of_few_epsilons_and_of_the_one_returned(
     assert found == exact
     assert found in asked
     assert len(asked) <= 4
+
+
+@pytest.mark.parametrize(("epsilon", "labels"), [(0.01, 301), (0.03, 777), (0.2, 1001)])
+def test_no_product_of_a_renyi_cost_and_a_number_of_labels_is_rounded_down(epsilon, labels):
+    each = randomised_response_rdp(epsilon, accounted.ORDERS).tolist()
+    products = [round_multiple_up(cost, labels) for cost in each]
+    exact = rdp_to_dp(accounted.ORDERS, products, 1e-5)[0]
+    assert exact <= total_label_epsilon(epsilon, labels, 1e-5) <= exact * (1 + 1e-12)

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
 from private_ensembles.base.noise_sources import SecureNoise
+from private_ensembles.base.rounding import round_fraction_up
 from private_ensembles.labels.gnmax import gnmax_sigma
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load_mechanism
@@ -76,3 +78,14 @@ def test_the_least_budget_is_planned_in_little_memory(name, labels):
     assert right == pytest.approx(answers / 3, rel=0.02)
     assert labels.shape == (20,)
     assert peak < 64 << 20
+
+
+@pytest.mark.parametrize(("name", "analysis"), [("gnmax", "classic"), ("gnmax_analytic", "exact")])
+def test_the_rho_of_all_labels_is_never_rounded_down(name, analysis):
+    """Of noise whose labels / sigma^2 is no float, claims are those of a float above it."""
+    for labels, sigma in ((2, 3.3), (7, 11.7), (3, 0.9), (41, 29.3), (5, 2.3)):
+        task = Task(Ensemble(5, 3), Budget(1.0, 1e-4), Wanted(labels, 50))
+        above = round_fraction_up(Fraction(labels) / Fraction(sigma) ** 2)
+        claimed = load_mechanism(name).cost(task, GaussianNoise(sigma, labels)).claimed
+        least = rho_to_epsilon(above, 1e-4, analysis)
+        assert least <= claimed <= least * (1 + 1e-9)

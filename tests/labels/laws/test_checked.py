@@ -13,6 +13,7 @@ from private_ensembles.base.noise_sources import SecureNoise
 from private_ensembles.labels.gnmax_lattice import lattice_distribution
 from private_ensembles.labels.laws.checked import (
     CheckedNoise,
+    apply_caps,
     plurality_votes,
     student_disagreement,
 )
@@ -151,3 +152,26 @@ def test_what_is_expected_is_known_where_all_queries_pass():
             counts, np.zeros(40, int), task, noise
         )
         assert right <= answers <= 50
+
+
+@pytest.mark.parametrize(
+    ("queries", "answers", "kept"),
+    [
+        (None, None, 7),
+        (None, 3, 4),
+        (None, 1, 1),
+        (None, 0, 0),
+        (0, None, 0),
+        (5, None, 5),
+        (3, 3, 3),
+        (6, 4, 6),
+        (7, 4, 6),
+        (7, 5, 7),
+        (9, 9, 7),
+    ],
+)
+def test_a_cap_counts_answers_of_every_label_or_queries_of_every_outcome(queries, answers, kept):
+    """Of answers 0, 2, 0, 1, 0 to seven queries; what is kept is a beginning of them."""
+    labels = np.array([0, -1, 2, 0, -1, 1, 0])
+    found = apply_caps(labels, labels != -1, queries, answers)
+    assert found.tolist() == [*labels[:kept], *[-1] * (7 - kept)]

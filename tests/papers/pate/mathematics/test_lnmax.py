@@ -4,6 +4,7 @@ That costs are rounded up: tests/accounting/promises.py, at sixty digits.
 """
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -96,3 +97,12 @@ def test_record_sets_the_independent_costs_beside():
     assert clear.epsilon < found.epsilon / 4
     paper = pate.lnmax_privacy(counts, 20.0, 1e-5, conversion="classic", bounds="paper")
     assert paper.data_independent_epsilon > found.data_independent_epsilon
+
+
+def test_what_a_label_and_all_of_them_cost_is_rounded_up():
+    for scale in (0.7, 3.0, 7.3, 20.0, 55.0):
+        for queries in (1, 3, 7):
+            found = pate.lnmax_privacy(np.tile([5, 4], (queries, 1)), scale, 1e-5)
+            each = 2 / Fraction(scale)
+            assert each <= Fraction(found.label_epsilon) <= each * (1 + Fraction(1, 2**51))
+            assert queries * each <= Fraction(found.pure_epsilon)

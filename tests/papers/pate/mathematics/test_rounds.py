@@ -107,3 +107,13 @@ def test_the_largest_count_decides():
     found = confident_round([[9, 6, 5], [5, 9, 6], [7, 7, 6]], 8.0, 2.0, 1.0).answer_probability
     expected = [0.5 * math.erfc(-(n - 8) / 2 / math.sqrt(2)) for n in (9, 9, 7)]
     np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def test_what_two_secure_rounds_cost_is_the_lattices_own_of_all_counts():
+    """One label moves two counts of each round; half as many would be half the delta or less."""
+    rounds = [gnmax_round([[3, 1]], sigma, noise="secure") for sigma in (0.7, 1.1)]
+    delta = 1e-5
+    for ordered in (rounds, rounds[::-1]):
+        epsilon = worst_case_epsilon(ordered, delta)
+        assert lattice_delta(2, 0.7, 1, 1.1, epsilon) <= delta
+        assert lattice_delta(2, 0.7, 1, 1.1, epsilon * 0.999) > delta
