@@ -153,7 +153,7 @@ def test_two_classes_are_within_their_stated_error_where_nothing_is_listed():
     assert stated["relative_error"] < 1e-11
 
 
-@pytest.mark.parametrize("sigma", [0.01, 0.09, 0.1])
+@pytest.mark.parametrize("sigma", [0.05, 0.09])
 def test_noise_that_hardly_leaves_zero_breaks_ties_alone(sigma):
     """Less than one vote is within reach of any noise here: who trails never wins."""
     merged = merge_histograms([[5, 3, 2], [4, 4, 2], [2, 4, 4]])

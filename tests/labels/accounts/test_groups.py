@@ -294,6 +294,6 @@ def test_the_shares_of_all_votes_add_up_to_no_more_than_the_budget():
     """In fractions, whatever a quotient rounds to."""
     for reach in range(2, 130):
         for epsilon in (0.3, 1.0, 2.7):
-            task = replace(task_of(2, 9, 4, reach=reach), budget=Budget(epsilon, 1e-3))
+            task = replace(task_of(2, 130, 4, reach=reach), budget=Budget(epsilon, 1e-3))
             one = groups.divide_budget(task)
             assert reach * Fraction(one.budget.epsilon) <= Fraction(epsilon)
