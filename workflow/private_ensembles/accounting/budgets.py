@@ -21,6 +21,7 @@ from private_ensembles.accounting.composition import (
 )
 from private_ensembles.accounting.privacy_loss_distribution import compose, mirrored_deltas
 from private_ensembles.base import checks
+from private_ensembles.base.stated_bounds import upper_bound
 
 _INTERVAL = 1e-3
 
@@ -53,6 +54,7 @@ def disjoint_shards_majority_cost(epsilon: float, Delta: float, adjacency: str) 
     )
 
 
+@upper_bound
 def pld_epsilon(
     delta_curve: Callable[[NDArray], NDArray],
     queries: int,

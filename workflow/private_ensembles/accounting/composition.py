@@ -26,6 +26,7 @@ from private_ensembles.base.rounding import (
     round_up,
     sixty_digits,
 )
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ def _check(epsilon: float, delta: float, k: int) -> None:
     checks.check_integer(k=k, at_least=1)
 
 
+@upper_bound
 def simple_composition(epsilon: float, delta: float, k: int) -> Composition:
     """Compose k mechanisms, each (epsilon, delta)-DP: (k epsilon, min(1, k delta)), rounded up.
 
@@ -75,6 +77,7 @@ def simple_composition(epsilon: float, delta: float, k: int) -> Composition:
     return Composition(round_multiple_up(epsilon, k), min(1.0, round_multiple_up(delta, k)))
 
 
+@upper_bound
 def replace_one_from_add_remove(epsilon: float, delta: float) -> Composition:
     """Return what an (epsilon, delta)-DP claim for add_remove says about replace_one, rounded up.
 
@@ -93,6 +96,7 @@ def replace_one_from_add_remove(epsilon: float, delta: float) -> Composition:
     return Composition(round_multiple_up(epsilon, 2), min(1.0, round_up(pair_delta)))
 
 
+@upper_bound
 def general_composition(epsilon: float, delta: float, k: int, delta_prime: float) -> Composition:
     """Compose k mechanisms, each (epsilon, delta)-DP, as DaRRM's tables do.
 
@@ -133,6 +137,7 @@ def general_composition(epsilon: float, delta: float, k: int, delta_prime: float
     return Composition(total_epsilon, min(1.0, round_up(leak)))
 
 
+@upper_bound
 def optimal_composition(epsilon: float, delta: float, k: int, delta_total: float) -> Composition:
     """Return the least total epsilon that k (epsilon, delta)-DP mechanisms can be promised.
 
@@ -201,6 +206,7 @@ def _randomised_response_epsilon(e: Decimal, k: int, delta_budget: Decimal) -> D
     return Decimal(0)
 
 
+@lower_bound
 def delta_slack(delta: float, k: int, delta_total: float) -> float:
     """Return what k leaks of delta leave of delta_total, rounded down; 0 if they leave nothing.
 
@@ -212,6 +218,7 @@ def delta_slack(delta: float, k: int, delta_total: float) -> float:
         return math.nextafter(round_down(slack), 0.0) if slack > 0 else 0.0
 
 
+@upper_bound
 def rdp_to_dp(
     orders: ArrayLike, rdp: ArrayLike, delta: float, conversion: str = "improved"
 ) -> tuple[float, float]:
@@ -260,6 +267,7 @@ def rdp_to_dp(
     return max(0.0, round_up(exact)), order
 
 
+@upper_bound
 def randomised_response_rdp(epsilon: float, orders: ArrayLike) -> NDArray[np.float64]:
     """Return the Rényi divergence of randomised response at each order, rounded up.
 
@@ -311,6 +319,7 @@ def conversion_cost(
     return np.log1p(-1 / orders) - (math.log(delta) + np.log(orders)) / (orders - 1)
 
 
+@upper_bound
 def exact_conversion_cost(order: float, delta: float, conversion: str) -> Decimal:
     """Return `conversion_cost` at one ``order``, to 60 digits of its terms, rounded up."""
     _check_conversion(delta, conversion)

@@ -26,6 +26,7 @@ from private_ensembles.base import checks
 from private_ensembles.base.root_search import ascending_points, doubling_points, find_first_holding
 from private_ensembles.base.rounding import UNIT_ROUNDOFF, round_float_up
 from private_ensembles.base.secure import fine_units
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 # A law reaches this many standard deviations. What lies beyond is below 2 e^-312 for each of up to
 # 10^12 terms, and is granted as TRUNCATED_MASS.
@@ -79,10 +80,12 @@ class Law:
         listed = np.abs(number) <= self.support_radius
         return np.where(listed, self.mass[np.where(listed, number + self.support_radius, 0)], 0.0)
 
+    @upper_bound
     def upper_tail(self, start: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return Pr[S >= start], rounded up."""
         return self.tail_probability(start) * (1 + self.error) + TRUNCATED_MASS
 
+    @lower_bound
     def lower_tail(self, start: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return Pr[S >= start], rounded down."""
         return np.maximum(self.tail_probability(start) * (1 - self.error) - TRUNCATED_MASS, 0.0)
@@ -157,6 +160,7 @@ def log_mass(number: ArrayLike, sigma: float) -> NDArray[np.float64]:
     return _log_weight(np.asarray(number), sigma, 1) - math.log(whole)
 
 
+@upper_bound
 def log_tail(start: ArrayLike, sigma: float, *, terms: int = 1) -> NDArray[np.float64]:
     """Return log Pr[S >= start] of one N_Z(0, sigma^2), or of the difference (sum) of two.
 
@@ -210,6 +214,7 @@ def _log_tails(sigma: float, terms: int, furthest: int) -> tuple[NDArray[np.floa
     return table[: furthest + 2], max(error, 1e-12)
 
 
+@upper_bound
 def log_overtakes(gap: ArrayLike, sigma: float) -> NDArray[np.float64]:
     """Return log Pr[a class that trails another by gap votes is chosen of the two], rounded up.
 
@@ -274,6 +279,7 @@ class DiscreteGaussianCounts:
         """
         return self.sensitivity * (2 * self.law.support + self.total_shift) / (2 * self.sigma**2)
 
+    @upper_bound
     def delta(self, epsilon: ArrayLike) -> NDArray[np.float64]:
         """Return the delta of these counts at each epsilon, rounded up (theorem 2).
 
@@ -299,6 +305,7 @@ class DiscreteGaussianCounts:
         return np.clip(tail * (1 + rounding) - growth * neighbour_tail, 0.0, 1.0)
 
 
+@upper_bound
 def delta(epsilon: float, count_groups: Iterable[DiscreteGaussianCounts]) -> float:
     """Return the delta at epsilon of all counts together, rounded up: exactly, up to rounding.
 
@@ -380,6 +387,7 @@ def _smooth_delta(epsilon: ArrayLike, groups: list[DiscreteGaussianCounts]) -> N
     return np.clip(gaussian * (1 + 2 * error), 0.0, 1.0)
 
 
+@upper_bound
 def epsilon(delta_: float, count_groups: Iterable[DiscreteGaussianCounts]) -> float:
     """Return the least epsilon >= 0 at which `delta` is at most delta_, within 1e-10, rounded up.
 
@@ -424,6 +432,7 @@ def sufficient_factor(
     return find_first_holding(holds, ascending_points(1.0, 1e-6), relative=1e-6)
 
 
+@upper_bound
 def fine_lattice_total_variation(sigma: float, classes: int) -> float:
     """Return how far GNMax's label from noise on the fine lattice is from that of N(0, sigma^2).
 
@@ -452,6 +461,7 @@ def fine_lattice_total_variation(sigma: float, classes: int) -> float:
     return round_float_up(tie_density / fine_units(sigma) / sigma, 12)
 
 
+@upper_bound
 def whole_lattice_total_variation(sigma: float, classes: int) -> float:
     """Return how far GNMax's label from noise on whole numbers is from that of N(0, sigma^2).
 

@@ -7,11 +7,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, ndtr
 
 from private_ensembles.base import checks
+from private_ensembles.base.stated_bounds import upper_bound
 
 # SciPy's normal distribution function is granted this relative error (it documents below 4e-14).
 _NDTR_ERROR = 1e-12
 
 
+@upper_bound
 def hockey_stick_divergence(
     upper: ArrayLike, lower: ArrayLike, epsilon: ArrayLike
 ) -> NDArray[np.float64]:
@@ -30,6 +32,7 @@ def hockey_stick_divergence(
     ) * (1 - error)
 
 
+@upper_bound
 def gaussian_delta(mu: float, epsilon: ArrayLike) -> NDArray[np.float64]:
     """Return the delta of the Gaussian mechanism at each epsilon, rounded up.
 

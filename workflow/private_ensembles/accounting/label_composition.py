@@ -17,6 +17,7 @@ from private_ensembles.accounting.composition import (
 )
 from private_ensembles.base.root_search import find_largest_within
 from private_ensembles.base.rounding import round_float_up
+from private_ensembles.base.stated_bounds import upper_bound
 
 # Optimal composition of more labels takes long, and Rényi DP comes close to it.
 _MOST_OPTIMAL = 300
@@ -24,6 +25,7 @@ _MOST_OPTIMAL = 300
 ORDERS = 1 + np.geomspace(1e-2, 1e5, 400)
 
 
+@upper_bound
 def total_label_epsilon(epsilon: float, labels: int, delta: float, leak: float = 0.0) -> float:
     """Return the total epsilon at `delta` of labels that are (epsilon, leak)-DP each.
 

@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 from private_ensembles.base import checks
 from private_ensembles.base.root_search import bisect_integers
 from private_ensembles.base.rounding import ELEMENTARY, UNIT_ROUNDOFF, round_sum_up
+from private_ensembles.base.stated_bounds import upper_bound
 
 # Transforms run in the longest floats that the machine has, of 64 bits on most.
 _LONG = np.longdouble
@@ -50,6 +51,7 @@ class PrivacyLossDistribution:
     interval: float
     leak: float
 
+    @upper_bound
     def delta(self, epsilon: float) -> float:
         """Return an upper bound on the total delta at ``epsilon`` >= 0.
 
@@ -68,6 +70,7 @@ class PrivacyLossDistribution:
         """The largest finite loss, in intervals."""
         return self.lowest + len(self.masses) - 1
 
+    @upper_bound
     def epsilon(self, delta: float, step: float) -> float:
         """Return the least multiple of ``step`` whose delta is at most ``delta``: an upper bound.
 
@@ -110,6 +113,7 @@ def mirrored_deltas(
     return np.minimum.accumulate(np.minimum(np.concatenate([mirrored, curve]), 1.0))
 
 
+@upper_bound
 def compose(deltas: ArrayLike, interval: float, times: int) -> PrivacyLossDistribution:
     """Return the privacy loss distribution of ``times`` labels, chosen adaptively or not.
 
@@ -167,6 +171,7 @@ def _power(base: NDArray, times: int) -> NDArray:
     return powers
 
 
+@upper_bound
 def dominating_masses(deltas: NDArray, interval: float) -> tuple[NDArray, float]:
     """Return masses at the losses of the grid whose curve dominates ``deltas``.
 
@@ -235,6 +240,7 @@ def _chernoff_index_range(
     return low, high
 
 
+@upper_bound
 def fourier_error(masses: NDArray, length: int, times: int) -> float:
     """Return a bound on what Fourier transforms take from any delta of many labels.
 

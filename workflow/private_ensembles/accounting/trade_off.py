@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import TINY, UNIT_ROUNDOFF
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 # SciPy's normal quantile is granted this error (it documents below 1e-15 of itself).
 _QUANTILE_ERROR = 1e-12
@@ -25,6 +26,8 @@ _LARGEST_ERROR = 0.1
 _STEEPEST = 1e300
 
 
+@upper_bound
+@lower_bound
 def least_mu(
     first: ArrayLike,
     second: ArrayLike,
@@ -87,6 +90,7 @@ def least_mu(
     return np.where(unknown, 0.0, np.maximum(bound, 0.0))
 
 
+@lower_bound
 def trade_off(
     first: ArrayLike,
     second: ArrayLike,

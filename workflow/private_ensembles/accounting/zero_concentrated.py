@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import round_float_up
+from private_ensembles.base.stated_bounds import upper_bound
 
 # Orders are 1 + sinh(y / 2)^2. Intervals start this wide in y and are halved if that helps, in at
 # most so many rounds and up to so many orders.
@@ -18,6 +19,7 @@ _WIDTH, _ROUNDS, _MOST = 0.25, 24, 10_000
 _FARTHEST = 60.0
 
 
+@upper_bound
 def least_rho(
     renyi: Callable[[NDArray], NDArray], pure_epsilon: float, *, tolerance: float = 1e-4
 ) -> float:

@@ -9,8 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.audit.finite_mechanism import FiniteMechanism, audit_function
 from private_ensembles.base import checks
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 
+@upper_bound
+@lower_bound
 @dataclass(frozen=True)
 class Audited:
     """What one label costs, and for which votes.

@@ -24,6 +24,7 @@ from private_ensembles.audit.shared_data import (
     worst_teachers,
 )
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 
 class AuditedLabel(ABC):
@@ -45,6 +46,7 @@ class AuditedLabel(ABC):
         The inputs of the result are such as `draw` takes.
         """
 
+    @lower_bound
     def epsilon_lower_bound(self, delta: float) -> float:
         """Return a proven lower bound on epsilon at delta; 0.0 if nothing is proven."""
         return 0.0
@@ -86,13 +88,16 @@ class EnumeratedLabel(AuditedLabel):
     pairs: NDArray
     errors: dict[str, float]
 
+    @upper_bound
     def worst_inputs(self, delta: float) -> WorstInputs:
         pair = worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
         return WorstInputs(pair.value, self.inputs[pair.first], self.inputs[pair.second])
 
+    @lower_bound
     def epsilon_lower_bound(self, delta: float) -> float:
         return exact_epsilon(self.matrix, self.pairs, delta, side="lower", **self.errors)
 
+    @upper_bound
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
         return delta_curve(self.matrix, self.pairs, epsilons, **self.errors)
 
@@ -161,9 +166,11 @@ class SharedDataLabel(AuditedLabel):
     ) -> None:
         self.probability, self.teacher, self.choose = probability, teacher, choose
 
+    @upper_bound
     def worst_inputs(self, delta: float) -> WorstInputs:
         return worst_teachers(self.probability, *self.teacher, delta)
 
+    @upper_bound
     def curve(self, epsilons: NDArray) -> NDArray[np.float64]:
         return shared_data_curve(self.probability, *self.teacher, epsilons)
 

@@ -22,6 +22,7 @@ from private_ensembles.audit.histograms import (
     leading_pairs,
     reduced_histograms,
 )
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 # Bounds that are so close are one number, rounded to either side.
 _MEET = 1e-6
@@ -39,6 +40,8 @@ class EpsilonBounds:
     exact: bool
 
 
+@upper_bound
+@lower_bound
 def epsilon_bounds(
     distribution: Callable[[NDArray], NDArray],
     n_teachers: int,

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF, sixty_digits
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 # Exponentials of more overflow; a smaller e^epsilon only makes the upper bound on delta larger.
 _LARGEST_EPSILON = 700.0
@@ -46,6 +47,8 @@ class WorstPair:
     labels: tuple[int, ...]
 
 
+@upper_bound
+@lower_bound
 def exact_delta(
     prob_matrix: ArrayLike,
     neighbours: ArrayLike | Callable,
@@ -73,6 +76,8 @@ def exact_delta(
     return worst_pair(prob_matrix, neighbours, epsilon=epsilon, **errors).value
 
 
+@upper_bound
+@lower_bound
 def exact_epsilon(
     prob_matrix: ArrayLike,
     neighbours: ArrayLike | Callable,
@@ -147,6 +152,7 @@ def worst_pair(
     return best
 
 
+@upper_bound
 def delta_curve(
     prob_matrix: ArrayLike,
     neighbours: ArrayLike | Callable,
@@ -166,6 +172,7 @@ def delta_curve(
     return curve
 
 
+@upper_bound
 def renyi_curve(
     prob_matrix: ArrayLike,
     neighbours: ArrayLike | Callable,
@@ -212,6 +219,7 @@ def renyi_curve(
     return curve
 
 
+@upper_bound
 def coins_delta(table: NDArray[np.float64], epsilon: float, group_size: int = 1) -> Decimal:
     """Return the delta of one label of two classes drawn by coins, to some fifty digits.
 

@@ -31,6 +31,7 @@ from private_ensembles.audit.shared_data import (
     teacher_corners,
 )
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 # The trade-off curves of so many pairs are worked on at once.
 _CHUNK = 1 << 16
@@ -64,14 +65,19 @@ class FiniteMechanism:
         """The two errors of the matrix, as keyword arguments of `audit.exact_delta`."""
         return {"relative_error": self.relative_error, "absolute_error": self.absolute_error}
 
+    @upper_bound
+    @lower_bound
     def epsilon(self, delta: float, side: str = "upper") -> float:
         """Return the least epsilon at delta, as an ``upper`` or a ``lower`` bound."""
         return exact_epsilon(self.matrix, self.pairs, delta, side=side, **self.errors)
 
+    @upper_bound
+    @lower_bound
     def delta(self, epsilon: float, side: str = "upper") -> float:
         """Return the least delta at epsilon, as an ``upper`` or a ``lower`` bound."""
         return exact_delta(self.matrix, self.pairs, epsilon, side=side, **self.errors)
 
+    @upper_bound
     def curve(self, epsilons: ArrayLike) -> NDArray[np.float64]:
         """Return the least delta at each epsilon, (E,), as `audit.delta_curve` bounds it."""
         return delta_curve(self.matrix, self.pairs, epsilons, **self.errors)
@@ -80,19 +86,24 @@ class FiniteMechanism:
         """Return where epsilon at delta arises: two rows, and the labels of the event."""
         return worst_pair(self.matrix, self.pairs, delta=delta, **self.errors)
 
+    @upper_bound
     def renyi(self, orders: ArrayLike) -> NDArray[np.float64]:
         """Return the Rényi divergence at each order, (A,), as `audit.renyi_curve` bounds it."""
         return renyi_curve(self.matrix, self.pairs, orders, **self.errors)
 
+    @upper_bound
     def rho(self) -> float:
         """Return the least rho for which the mechanism is rho-zCDP, as `least_rho` bounds it."""
         return least_rho(self.renyi, self.epsilon(0.0))
 
+    @upper_bound
+    @lower_bound
     def mu(self, side: str = "upper") -> float:
         """Return the least mu for which the mechanism is mu-GDP, as `least_mu` bounds it."""
         bounds = [least_mu(*ends, side=side, **self.errors).max() for ends in self._ends()]
         return float(max(bounds))
 
+    @lower_bound
     def trade_off(self, levels: ArrayLike) -> NDArray[np.float64]:
         """Return the trade-off function: the least type II error at each level, over all pairs.
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, triu
 
 from private_ensembles.base import checks
+from private_ensembles.base.stated_bounds import lower_bound
 
 _MOST = 5_000_000  # With more histograms, memory or time run out before there is an answer.
 
@@ -178,6 +179,7 @@ def count_sorted_histograms(n_teachers: int, n_classes: int) -> int:
     return ways[-1]
 
 
+@lower_bound
 def leading_pairs(n_teachers: int, n_classes: int, most: int = 500) -> tuple[NDArray, NDArray]:
     """Return a few histograms and pairs for lower bounds if there are too many of them.
 

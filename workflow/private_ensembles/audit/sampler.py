@@ -23,6 +23,7 @@ from scipy.special import betaincinv
 
 from private_ensembles.audit.histograms import leading_pairs, vote_neighbours
 from private_ensembles.base import checks
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 # One call draws so many labels, which bounds the memory.
 _BATCH = 1 << 18
@@ -53,6 +54,8 @@ class LowerBound:
     runs: int
 
 
+@upper_bound
+@lower_bound
 def clopper_pearson(successes: ArrayLike, runs: int, error: float) -> tuple[NDArray, NDArray]:
     """Return one-sided bounds (lower, upper) on binomial probabilities.
 
@@ -77,6 +80,7 @@ def clopper_pearson(successes: ArrayLike, runs: int, error: float) -> tuple[NDAr
     return lower * (1 - 1e-9), np.minimum(1.0, upper * (1 + 1e-9))
 
 
+@lower_bound
 def epsilon_lower_bound(
     sample: Callable,
     first: ArrayLike,
@@ -115,6 +119,7 @@ def epsilon_lower_bound(
     return _bound(sample, (first, second), bound, labels, runs, generator, confidence)
 
 
+@lower_bound
 def delta_lower_bound(
     sample: Callable,
     first: ArrayLike,

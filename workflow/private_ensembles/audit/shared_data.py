@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.audit.histograms import check_two_class
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.stated_bounds import upper_bound
 
 _LARGEST_EPSILON = 700.0
 LARGEST_K = 15  # There are 170,544 choices of corners; with more, memory runs out.
@@ -82,6 +83,7 @@ def shared_data_delta(
     return float(shared_data_curve(probability_of_one, teacher_epsilon, teacher_Delta, epsilon)[0])
 
 
+@upper_bound
 def shared_data_curve(
     probability_of_one: ArrayLike,
     teacher_epsilon: float,
@@ -101,6 +103,7 @@ def shared_data_curve(
     return np.minimum(1.0, worst * (1 + 8 * UNIT_ROUNDOFF))
 
 
+@upper_bound
 def shared_data_epsilon(
     probability_of_one: ArrayLike, teacher_epsilon: float, teacher_Delta: float, delta: float
 ) -> float:

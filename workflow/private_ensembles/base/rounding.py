@@ -30,6 +30,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
+
 UNIT_ROUNDOFF = 2.0**-53
 ELEMENTARY = 16 * UNIT_ROUNDOFF
 # Below the least normal number, a result may be lost altogether.
@@ -54,12 +56,14 @@ def sixty_digits(*beside_one: float) -> AbstractContextManager[Context]:
     return localcontext(_CONTEXT, prec=60 + max(0, *zeros, 0))
 
 
+@upper_bound
 def round_up(value: Decimal) -> float:
     """Return the smallest float that is at least ``value`` (plus a 1e-45 relative headroom)."""
     with sixty_digits():
         return round_up_in_context(value)
 
 
+@upper_bound
 def round_up_in_context(value: Decimal) -> float:
     """Do what `round_up` does inside `sixty_digits`, which is faster for many numbers.
 
@@ -79,16 +83,19 @@ def round_up_in_context(value: Decimal) -> float:
     return nearest
 
 
+@lower_bound
 def round_down(value: Decimal) -> float:
     """Return the largest float that is at most ``value`` (less a 1e-45 relative headroom)."""
     return -round_up(-value)
 
 
+@upper_bound
 def round_multiple_up(value: float, k: int) -> float:
     """Return the least float that is at least ``k`` times ``value`` >= 0, k an integer."""
     return round_fraction_up(Fraction(value) * int(k))
 
 
+@upper_bound
 def round_fraction_up(exact: Fraction | int) -> float:
     """Return the least float that is at least ``exact`` >= 0; infinite beyond all floats."""
     try:
@@ -108,6 +115,7 @@ def round_float_up(
 def round_float_up(value: float, roundings: NDArray[Any]) -> NDArray[np.float64]: ...
 
 
+@upper_bound
 def round_float_up(
     value: float | NDArray[Any], roundings: float | NDArray[Any] = 1
 ) -> float | NDArray[np.float64]:
@@ -141,6 +149,7 @@ def round_float_down(
 def round_float_down(value: float, roundings: NDArray[Any]) -> NDArray[np.float64]: ...
 
 
+@lower_bound
 def round_float_down(
     value: float | NDArray[Any], roundings: float | NDArray[Any] = 1
 ) -> float | NDArray[np.float64]:
@@ -156,6 +165,7 @@ def round_sum_up(values: NDArray[Any] | Sequence[float], axis: None = None) -> f
 def round_sum_up(values: NDArray[Any] | Sequence[float], axis: int) -> NDArray[np.float64]: ...
 
 
+@upper_bound
 def round_sum_up(
     values: NDArray[Any] | Sequence[float], axis: int | None = None
 ) -> float | NDArray[np.float64]:
@@ -189,12 +199,14 @@ class Ball:
         self.radius = radius
 
     @property
+    @upper_bound
     def upper(self) -> NDArray[np.float64]:
         """Upper bound on every number of the ball; infinite if nothing is known."""
         end = np.nextafter(self.middle + self.radius * _GROWTH, np.inf)
         return np.where(np.isnan(end), np.inf, end)
 
     @property
+    @lower_bound
     def lower(self) -> NDArray[np.float64]:
         """Lower bound on every number of the ball; -infinite if nothing is known."""
         end = np.nextafter(self.middle - self.radius * _GROWTH, -np.inf)

@@ -29,6 +29,7 @@ from private_ensembles.base.root_search import (
     halving_points,
 )
 from private_ensembles.base.rounding import round_up, sixty_digits
+from private_ensembles.base.stated_bounds import upper_bound
 
 METHODS = ("rdp", "improved_rdp", "analytic", "exact")
 # The exact method searches a grid of _GRID points, of which _AT_ONCE are looked at together.
@@ -45,6 +46,7 @@ class SigmaSearch:
     order: float | None
 
 
+@upper_bound
 def gnmax_sigma(
     epsilon: float,
     delta: float,
@@ -192,6 +194,7 @@ def sigma_quantities(
     return rows
 
 
+@upper_bound
 def analytic_epsilon(sigma: float, delta: float, *, labels: int = 1) -> float:
     """Return the least epsilon with which ``labels`` GNMax labels together are (epsilon, delta)-DP.
 

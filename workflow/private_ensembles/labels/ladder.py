@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import round_up, round_up_in_context, sixty_digits
+from private_ensembles.base.stated_bounds import upper_bound
 
 _MANY_STEPS, _NEGLIGIBLE_FLIP = 1000, 1e-60
 
 
+@upper_bound
 def ladder_probabilities(
     n_teachers: int, epsilon: float, delta: float, ones: NDArray[np.int64]
 ) -> NDArray[np.float64]:

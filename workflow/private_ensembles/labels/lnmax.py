@@ -13,6 +13,7 @@ from private_ensembles.accounting.composition import check_orders, randomised_re
 from private_ensembles.base import checks
 from private_ensembles.base.laplace_tail import difference_tail
 from private_ensembles.base.rounding import Ball, log_sum, round_float_up
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.labels.lnmax_quadrature import check_scale
 
 BOUNDS = ("tight", "paper")
@@ -20,6 +21,7 @@ BOUNDS = ("tight", "paper")
 RELATIVE_ERROR, ABSOLUTE_ERROR = 1e-12, 1e-300
 
 
+@upper_bound
 def lnmax_independent_rdp(
     scale: float, orders: ArrayLike, *, bounds: str = "tight"
 ) -> NDArray[np.float64]:

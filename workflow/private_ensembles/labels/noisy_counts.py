@@ -22,6 +22,7 @@ from private_ensembles.accounting.composition import conversion_cost, rdp_to_dp
 from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
 from private_ensembles.base import checks
 from private_ensembles.base.root_search import find_largest_within
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.labels.gnmax import analytic_epsilon, check_sigma
 
 # For budgets below this one, rho is searched for in units of epsilon squared.
@@ -56,6 +57,7 @@ class GaussianReleases:
             check_sigma(self.sigma1)
 
     @property
+    @upper_bound
     def rho(self) -> float:
         """rho of zero-concentrated differential privacy, the Rényi cost per order, rounded up."""
         threshold = 0.0 if self.sigma1 is None else self.thresholds / (2 * self.sigma1**2)
@@ -70,6 +72,7 @@ class GaussianReleases:
         return DiscreteGaussianCounts(self.thresholds, self.sigma1), labels
 
 
+@upper_bound
 def data_independent_epsilon(
     rho: float, delta: float, *, conversion: str = "improved"
 ) -> tuple[float, float]:
@@ -99,6 +102,7 @@ def data_independent_epsilon(
     return rdp_to_dp(orders, np.nextafter(orders * rho, np.inf), delta, conversion)
 
 
+@upper_bound
 def exact_data_independent_epsilon(rho: float, delta: float) -> float:
     """Return the least epsilon of one Gaussian mechanism of mu = sqrt(2 rho), rounded up.
 
@@ -122,6 +126,7 @@ def paper_epsilon(rho: float, delta: float) -> float:
     return rdp_to_dp(_PAPER_ORDERS, rho * _PAPER_ORDERS, delta, "classic")[0]
 
 
+@upper_bound
 def rho_to_epsilon(rho: float, delta: float, analysis: str) -> float:
     """Return an upper bound on the epsilon of rho at delta.
 

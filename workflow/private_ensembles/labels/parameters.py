@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
 from private_ensembles.base import checks
 from private_ensembles.base.limits import check_size
+from private_ensembles.base.stated_bounds import upper_bound
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Parameters:
         }
 
 
+@upper_bound
 @dataclass(frozen=True)
 class Cost:
     """The total epsilon of all labels at the task's delta, as upper bounds.

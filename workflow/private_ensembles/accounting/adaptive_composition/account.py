@@ -30,6 +30,7 @@ from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
 from private_ensembles.accounting.adaptive_composition.label_blocks import values_of_labels
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 # The grid has so many points n per standard deviation of a label's loss, which makes delta too
 # large by 2 / n^2 or so.
@@ -73,6 +74,7 @@ class PrivacyCurve:
     lower: NDArray[np.float64]
     lower_slopes: NDArray[np.float64]
 
+    @upper_bound
     def delta(self, epsilon: float) -> float:
         """Return an upper bound on delta at `epsilon`, by the chord in e^epsilon.
 
@@ -92,6 +94,7 @@ class PrivacyCurve:
         chord = (1 - share) * self.upper[index] + share * self.upper[index + 1]
         return min(1.0, float(chord) * (1 + _ROUNDING))
 
+    @upper_bound
     def epsilon(self, delta: float) -> float:
         """Return an upper bound on epsilon at `delta`, by the chord; infinite beyond the grid."""
         holds = np.flatnonzero(self.upper <= delta)
@@ -106,6 +109,7 @@ class PrivacyCurve:
         crossing = self.epsilons[index - 1] + math.log1p(share * math.expm1(gap))
         return max(0.0, float(crossing) + _ROUNDING * self._size(index))
 
+    @lower_bound
     def least_epsilon(self, delta: float) -> float:
         """Return a lower bound on epsilon at `delta`."""
         holds = np.flatnonzero((self.lower >= delta) & (self.lower_slopes < 0))
@@ -130,6 +134,8 @@ class Bounds:
     upper: float
 
 
+@upper_bound
+@lower_bound
 def adaptive_epsilon(
     dominating_pairs: DominatingPairs, labels: int, delta: float, *, fineness: float = FINE
 ) -> Bounds:
@@ -179,6 +185,8 @@ def adaptive_epsilon(
     return Bounds(0.0, math.inf)
 
 
+@upper_bound
+@lower_bound
 def privacy_curve(
     dominating_pairs: DominatingPairs,
     labels: int,
@@ -262,6 +270,7 @@ def grid_and_orders(
     return Resolution(grid, deciding_orders(epsilon, width), loss_deviation)
 
 
+@upper_bound
 def pairs_value_bounds(
     dominating_pairs: DominatingPairs,
     labels: int,

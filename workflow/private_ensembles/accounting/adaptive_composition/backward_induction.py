@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive_composition.hockey_sticks import Kernels
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 from private_ensembles.base.threads import run_on_one_thread
 
 # So many points of the grid are taken at once, as their windows must fit a processor's cache.
@@ -41,6 +42,7 @@ class Grid:
         return self.step * (self.lowest + np.arange(self.size, dtype=np.float64))
 
 
+@upper_bound
 @run_on_one_thread
 def value_upper_bounds(
     kernels: Kernels,
@@ -136,6 +138,7 @@ def _ranges(
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
+@lower_bound
 @run_on_one_thread
 def value_lower_lines(
     first: NDArray,

@@ -39,6 +39,7 @@ from private_ensembles.accounting.adaptive_composition.scales import (
 from private_ensembles.base import checks
 from private_ensembles.base.root_search import bisect
 from private_ensembles.base.rounding import Ball, round_float_down
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 # Up to this many draws are taken in blocks of a thousand or so, on the grid of a single draw.
 _FEW = 10_000
@@ -59,6 +60,7 @@ _FACTORIALS = np.array([math.factorial(n) for n in range(19)], dtype=np.float64)
 _FURTHER = 4.0
 
 
+@upper_bound
 def curve_of_draws(
     range_: float,
     draws: int,
@@ -120,6 +122,8 @@ def _blocks(draws: int, sizes: tuple[int, int]) -> tuple[int, int]:
     return size, -(-draws // size)
 
 
+@upper_bound
+@lower_bound
 def epsilon_of_draws(range_: float, draws: int, delta: float, guess: float) -> Bounds:
     """Return bounds on the epsilon of so many draws at `delta`.
 
@@ -169,6 +173,7 @@ def largest_range(epsilon: float, draws: int, delta: float, start: float) -> flo
     return 1 / scale
 
 
+@lower_bound
 def least_epsilon(range_: float, draws: int, delta: float) -> float:
     """Return a lower bound on the epsilon of so many draws at `delta`, 0 if none is found.
 

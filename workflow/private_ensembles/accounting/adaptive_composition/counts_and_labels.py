@@ -39,6 +39,7 @@ from private_ensembles.base.root_search import (
     halving_points,
 )
 from private_ensembles.base.rounding import UNIT_ROUNDOFF, round_float_up
+from private_ensembles.base.stated_bounds import upper_bound
 
 # Losses of the counts beyond the kernel's reach may hold this share of delta.
 _CUT = 1e-4
@@ -77,12 +78,14 @@ class NoisyCounts:
         checks.check_finite(sigma=self.sigma, above=0)
 
     @property
+    @upper_bound
     def mu(self) -> float:
         """How far all counts together move, in standard deviations, rounded up."""
         return round_float_up(
             self.group_size * math.sqrt(self.counts) / self.sigma, 3 + (self.group_size > 1)
         )
 
+    @upper_bound
     def deltas(self, epsilon: ArrayLike) -> NDArray[np.float64]:
         """Return upper bounds on delta at each epsilon, any real numbers, of the counts alone."""
         if not self.lattice:
@@ -91,6 +94,7 @@ class NoisyCounts:
         return discrete_gaussian.deltas(epsilon, counts)
 
 
+@upper_bound
 @dataclass(frozen=True)
 class LabelValueBounds:
     """Upper bounds on W of so many labels at the grid's points, as `bound_label_values` returns.
@@ -103,6 +107,7 @@ class LabelValueBounds:
     grid: Grid
     values: NDArray[np.float64]
 
+    @upper_bound
     def privacy_curve_with_counts(
         self, counts: NoisyCounts, delta: float, near_epsilon: float | None = None, points: int = 2
     ) -> PrivacyCurve:
@@ -133,6 +138,7 @@ class LabelValueBounds:
         no_lower_bounds = np.zeros(last - first)
         return PrivacyCurve(logs[first:last], bounds, no_lower_bounds, no_lower_bounds)
 
+    @upper_bound
     def epsilon(self, counts: NoisyCounts, delta: float, largest_epsilon: float) -> float:
         """Return the curve's epsilon at delta, looked for from `largest_epsilon` to the left.
 
@@ -188,6 +194,7 @@ class LabelValueBounds:
         return find_first_holding(holds_on_lattice, steps, relative=math.inf)
 
 
+@upper_bound
 def bound_label_values(
     dominating_pairs: DominatingPairs,
     labels: int,
@@ -228,6 +235,7 @@ def bound_label_values(
     return LabelValueBounds(resolution.grid, values)
 
 
+@upper_bound
 def joint_epsilon(
     dominating_pairs: DominatingPairs,
     labels: int,

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.adaptive_composition import hockey_sticks
 from private_ensembles.base import checks
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 # The pairs' probabilities are no normal floats beyond this range of losses.
 LARGEST_RANGE = 600.0
@@ -86,6 +87,7 @@ class NeighbourPairs:
             if not (np.min(rows) >= 0 and np.allclose(np.sum(rows, axis=1), 1, atol=1e-9)):
                 raise ValueError("first, second: every row must be a distribution")
 
+    @upper_bound
     def hockey_stick_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `DominatingPairs`."""
         first, second = self.first, self.second
@@ -102,6 +104,7 @@ class NeighbourPairs:
         ]
         return _unique_rows(np.concatenate(curves))
 
+    @lower_bound
     def attainable_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `DominatingPairs`."""
         both = self.first, self.second
@@ -113,6 +116,7 @@ class NeighbourPairs:
         return np.concatenate(lower), np.concatenate(upper[::-1])
 
 
+@upper_bound
 class PessimisticPairs(NeighbourPairs):
     """Pairs that dominate those of neighbours but need not be theirs: they give no lower bound."""
 
@@ -132,6 +136,7 @@ class MergedPairs:
     run_length: int
     attainable: NeighbourPairs
 
+    @upper_bound
     def hockey_stick_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `DominatingPairs`. Few rows are worked out at a time."""
         dominating = self.dominating
@@ -153,6 +158,7 @@ class MergedPairs:
         return self.attainable.attainable_pairs()
 
 
+@upper_bound
 def bounded_range_pairs(range_: float) -> PessimisticPairs:
     """Return pairs that dominate all whose likelihood ratios span a factor of e^range at most.
 
@@ -184,6 +190,7 @@ def bounded_range_pairs(range_: float) -> PessimisticPairs:
     )
 
 
+@upper_bound
 def pure_pair(epsilon: float) -> PessimisticPairs:
     """Return the pair that dominates all that is (epsilon, 0)-DP: randomised response.
 

@@ -22,6 +22,7 @@ from scipy.special import ndtr
 from private_ensembles.accounting.adaptive_composition import multiclass_moves
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 from private_ensembles.base.threads import run_on_one_thread
 
 # The grid's cells have this width, in sigma.
@@ -87,6 +88,7 @@ class GaussianMaximum:
         """By how much a lead changes, in sigma."""
         return 2 * self.group_size / self.scale
 
+    @upper_bound
     @run_on_one_thread
     def hockey_stick_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `DominatingPairs`: a row for each node, and some for moves between more classes."""
@@ -110,6 +112,7 @@ class GaussianMaximum:
         multiclass_rows = self._multiclass_divergences(t)
         return rows if multiclass_rows is None else np.concatenate([rows, multiclass_rows])
 
+    @upper_bound
     @run_on_one_thread
     def max_divergences(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `PairsWithMaximum`: nodes that are nowhere the highest are left out.
@@ -137,6 +140,7 @@ class GaussianMaximum:
         )
         return np.minimum(rows + self.total_variation_slack * (1 + t), 1.0)
 
+    @lower_bound
     def attainable_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `DominatingPairs`: a and b have all votes between them, the other classes none.
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.base.threads import run_on_one_thread
 
 # Results are off by this, relative to what goes in: a threshold e^x, |x| <= 600, is off by
@@ -87,6 +88,7 @@ def thresholds(step: float, support_radius: int) -> NDArray[np.float64]:
     return np.exp(step * np.arange(-support_radius, support_radius + 1))
 
 
+@upper_bound
 def hockey_stick_divergences(
     first: ArrayLike,
     second: ArrayLike,
@@ -128,6 +130,7 @@ def hockey_stick_divergences(
     return total * (1 + _ROUNDING)
 
 
+@upper_bound
 def kernels(divergences: ArrayLike, step: float, near: int | None = None) -> Kernels:
     """Return kernels whose curves lie on or above the given ones everywhere.
 
@@ -200,6 +203,7 @@ def keep_maximal_curves(divergences: NDArray[np.float64]) -> NDArray[np.float64]
     return divergences[~(below & (~below.T | earlier)).any(axis=1)]
 
 
+@upper_bound
 @run_on_one_thread
 def merge_curves(
     divergences: NDArray[np.float64], step: float, orders: NDArray[np.float64]

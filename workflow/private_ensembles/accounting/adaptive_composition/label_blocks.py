@@ -17,6 +17,7 @@ from private_ensembles.accounting.adaptive_composition.backward_induction import
 )
 from private_ensembles.accounting.adaptive_composition.hockey_sticks import Kernels, kernels
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.stated_bounds import upper_bound
 
 # Up to this many labels are taken one by one.
 MANY = 1000
@@ -31,6 +32,7 @@ _BEYOND = 1.2
 _ROUNDING = 8 * UNIT_ROUNDOFF
 
 
+@upper_bound
 def values_of_labels(
     label: Kernels, grid: Grid, labels: int, delta: float, wanted: slice | None = None
 ) -> NDArray[np.float64]:

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from private_ensembles.base.stated_bounds import upper_bound
+
 # Normal tails, a threshold e^x, |x| <= 600, and products are off by this, relative to themselves.
 _ERROR = 1e-12
 # The line is divided into so many cells for the ends of intervals, by how many ends there are.
@@ -50,6 +52,7 @@ def shapes(group_size: int, classes: int) -> list[tuple[int, int]]:
     return largest
 
 
+@upper_bound
 def hockey_stick_divergences(
     group_size: int, classes: int, scale: float, t: NDArray[np.float64]
 ) -> NDArray[np.float64]:

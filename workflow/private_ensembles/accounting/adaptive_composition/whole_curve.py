@@ -23,6 +23,7 @@ from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
     max_loss_deviation,
 )
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.stated_bounds import upper_bound
 
 # The curve is followed about down to this delta, over so many standard deviations of all losses.
 _LEAST, _WIDE = 1e-13, 8.0
@@ -30,6 +31,7 @@ _LEAST, _WIDE = 1e-13, 8.0
 _ROUNDING = 64 * UNIT_ROUNDOFF
 
 
+@upper_bound
 @dataclass(frozen=True)
 class WholeCurve:
     """An upper bound on delta at every epsilon >= 0, for all labels, over both orders.
@@ -51,6 +53,7 @@ class WholeCurve:
     def _step(self) -> float:
         return float(self.curve.epsilons[1] - self.curve.epsilons[0])
 
+    @upper_bound
     def delta(self, epsilons: ArrayLike) -> NDArray[np.float64]:
         """Return upper bounds on delta by the chord in e^epsilon, as `PrivacyCurve.delta`.
 
@@ -72,6 +75,7 @@ class WholeCurve:
         return np.minimum(1.0, np.where(last, upper[-1], chord * (1 + _ROUNDING)))
 
 
+@upper_bound
 def whole_curve(
     dominating_pairs: DominatingPairs, labels: int, *, fineness: float = FINE
 ) -> WholeCurve:

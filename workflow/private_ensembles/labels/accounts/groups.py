@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from private_ensembles.base.limits import LEAST_DELTA, LEAST_EPSILON, MOST_EPSILON
 from private_ensembles.base.rounding import UNIT_ROUNDOFF
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 from private_ensembles.labels.task import Budget, Task
 
 # Exponentials and a few products round by less than this share.
@@ -50,6 +51,7 @@ def refusal(task: Task) -> str | None:
     return f"leaves each of {votes} votes too little of the budget: {share}"
 
 
+@lower_bound
 def single_vote_delta(epsilon: float, task: Task) -> float:
     """Return the delta that one vote may have so that all votes keep the task's delta.
 
@@ -66,6 +68,7 @@ def single_vote_delta(epsilon: float, task: Task) -> float:
     return task.budget.delta / growth * (1 - _ROUNDING * (1 + task.protection.reach * epsilon))
 
 
+@upper_bound
 def group_cost(single_vote_cost: Callable[[Task], float], task: Task) -> float:
     """Return an upper bound on the epsilon of all votes that move together, by group privacy.
 
@@ -95,11 +98,13 @@ def group_cost(single_vote_cost: Callable[[Task], float], task: Task) -> float:
     return math.inf
 
 
+@upper_bound
 def group_noise_factor(group_size: int) -> float:
     """Return how many times the noise lets a group of votes cost what one did, rounded up."""
     return 1.0 if group_size == 1 else group_size * (1 + _ROUNDING)
 
 
+@lower_bound
 def single_vote_noise_factor(group_size: int) -> float:
     """Return what share of the noise lets one vote cost what the group did, rounded down."""
     return 1.0 if group_size == 1 else (1 - _ROUNDING / 4) / group_size

@@ -25,6 +25,7 @@ from private_ensembles.accounting.label_composition import (
     total_label_epsilon,
 )
 from private_ensembles.audit.rates import selection_rate
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.labels.accounts import groups
 from private_ensembles.labels.accounts.account import CAP, Account, NothingProven
 from private_ensembles.labels.accounts.gaussian_counts import label_noise_share, noisy_counts_sigma
@@ -353,6 +354,7 @@ def _estimate_noise_share(account: LabelAccount, law: Law, task: Task, start: Pa
     return min(max(share, account.start.likely_share(task)), 1.0)
 
 
+@upper_bound
 @lru_cache(maxsize=512)
 def joint_cost(law: Law, task: Task, parameters: Parameters) -> float:
     """Return an upper bound on the epsilon of all labels together, at the task's delta.
@@ -373,6 +375,7 @@ def joint_cost(law: Law, task: Task, parameters: Parameters) -> float:
     return min(task.budget.epsilon, upper) if kept else upper
 
 
+@upper_bound
 @lru_cache(maxsize=64)
 def label_curve(law: Law, task: Task, parameters: Parameters, fineness: float) -> PrivacyCurve:
     """Return upper bounds on the privacy curve of all labels, near the task's budget.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.adaptive_composition.dominating_pairs import pure_pair
 from private_ensembles.base.rounding import round_float_up
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.labels.gnmax import noisy_plurality
 from private_ensembles.labels.histograms import check_counts, merge_histograms
 from private_ensembles.labels.laws.law import select_label_probabilities
@@ -47,6 +48,7 @@ class LaplaceNoise(Parameters):
         return replace(self, scale=scale)
 
 
+@upper_bound
 @dataclass(frozen=True)
 class PureScale(Parameters):
     """Laplace noise that follows from what one label costs.

@@ -17,6 +17,7 @@ from private_ensembles.accounting.adaptive_composition.dominating_pairs import P
 from private_ensembles.audit.rates import ABSOLUTE_ERROR, RELATIVE_ERROR
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import round_float_up
+from private_ensembles.base.stated_bounds import lower_bound
 from private_ensembles.labels.histograms import MergedHistograms, merge_histograms
 from private_ensembles.labels.laws.table import TableLaw
 from private_ensembles.labels.parameters import Parameters
@@ -83,6 +84,7 @@ def exponential_weights(counts: ArrayLike, rate: float) -> NDArray[np.float64]:
     return np.exp(rate * (counts - counts.max(axis=1, keepdims=True)))
 
 
+@lower_bound
 def truncate_rate(rate: float) -> float:
     """Return the rate rounded down to so few bits that its product with any count is exact.
 

@@ -27,6 +27,7 @@ from math import ceil, exp, inf, log
 from private_ensembles.base import checks
 from private_ensembles.base.root_search import bisect
 from private_ensembles.base.rounding import round_float_down
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.training.teachers.sampled_gaussian import (
     composed_epsilon,
     composed_loss_distributions,
@@ -47,6 +48,7 @@ class Cost:
     source: str
 
 
+@upper_bound
 def epsilon_prv(noise_multiplier, sample_rate, steps, Delta):
     """Return an upper bound on epsilon for add_remove by Opacus' PRV accountant.
 
@@ -74,6 +76,7 @@ def epsilon_prv(noise_multiplier, sample_rate, steps, Delta):
     return float(accountant.get_epsilon(Delta))
 
 
+@upper_bound
 def epsilon_pld(noise_multiplier, sample_rate, steps, Delta, adjacency="add_remove"):
     """Return an upper bound on epsilon by privacy loss distributions.
 
@@ -99,6 +102,7 @@ def epsilon_pld(noise_multiplier, sample_rate, steps, Delta, adjacency="add_remo
     return composed_epsilon(noise, sample_rate, steps, Delta, adjacency)
 
 
+@upper_bound
 def epsilon_group(noise_multiplier, sample_rate, steps, Delta):
     """Return an upper bound on epsilon for replace_one by group privacy of two records.
 
@@ -133,6 +137,7 @@ def epsilon_group(noise_multiplier, sample_rate, steps, Delta):
     return 2 * bisect(holds, 0.0, top) if holds(top) else inf
 
 
+@upper_bound
 def epsilon_rdp(noise_multiplier, sample_rate, steps, Delta):
     """Return an upper bound on epsilon for add_remove by Rényi differential privacy.
 
@@ -167,6 +172,7 @@ def _noise_per_norm(noise_multiplier):
     return round_float_down(noise_multiplier / CLIPPED_NORM)
 
 
+@upper_bound
 def teacher_costs(schedule, noise_multiplier, Delta):
     """Return every accountant's Cost of one teacher trained on this Schedule, the claim's first.
 

@@ -16,6 +16,7 @@ from scipy.special import ndtr
 
 from private_ensembles.accounting.privacy_loss_distribution import PrivacyLossDistribution, compose
 from private_ensembles.base.root_search import bisect
+from private_ensembles.base.stated_bounds import upper_bound
 
 # This is added to each delta of one step: its two terms, both at most 1, lose no more by rounding.
 # SciPy's normal distribution function is good to 4e-14 relatively in its tails, better elsewhere.
@@ -109,6 +110,7 @@ def composed_loss_distributions(
     return tuple(totals)
 
 
+@upper_bound
 def composed_epsilon(
     noise_multiplier: float, sample_rate: float, steps: int, Delta: float, adjacency: str
 ) -> float:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.papers.darrm.mathematics.gamma import check_gamma
 from private_ensembles.papers.darrm.mathematics.privacy_cost import (
     PrivacyProblem,
@@ -28,6 +29,7 @@ from private_ensembles.papers.darrm.mathematics.worst_case import (
 )
 
 
+@upper_bound
 @dataclass(frozen=True)
 class Certificate:
     """What is proven about the privacy cost of one gamma.

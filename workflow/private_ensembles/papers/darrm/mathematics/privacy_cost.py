@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from private_ensembles.accounting.poisson_binomial import grouped_pmf
 from private_ensembles.base import checks
+from private_ensembles.base.stated_bounds import lower_bound
 
 UNIT_ROUNDOFF = 2.0**-53
 LARGEST_EXPONENT = 690.0
@@ -83,6 +84,7 @@ class PrivacyProblem:
             )
 
     @cached_property
+    @lower_bound
     def c(self) -> float:
         """Return a lower bound on exp(m epsilon), within a few units in the last place.
 
@@ -98,6 +100,7 @@ class PrivacyProblem:
         return (self.m * self.epsilon + 4) * 2 * UNIT_ROUNDOFF
 
     @cached_property
+    @lower_bound
     def allowance(self) -> float:
         """Return c - 1 + 2 delta, rounded down; 0 if rounding leaves nothing."""
         value = (self.c - 1) + 2 * self.delta

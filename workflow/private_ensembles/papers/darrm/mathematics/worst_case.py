@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.papers.darrm.mathematics.delta_series import (
     bound_to_all_orders,
     bound_to_first_order,
@@ -36,6 +37,7 @@ OVERHEAD = 1 << 13
 SEEDED = 201
 
 
+@upper_bound
 @dataclass(frozen=True)
 class WorstCase:
     """An upper bound on f without the rounding bound, and the worst assignment found.
@@ -93,6 +95,7 @@ def three_corner_worst_case(problem: PrivacyProblem, g: NDArray[np.float64]) -> 
     return WorstCase(float(f[i, b]) + 2 * TAIL * (1 + problem.c), counts)
 
 
+@upper_bound
 def series_worst_case(
     problem: PrivacyProblem, g: NDArray[np.float64], order: int | None = None
 ) -> WorstCase:

@@ -11,6 +11,7 @@ import numpy as np
 
 from private_ensembles.base import checks
 from private_ensembles.base.rounding import round_float_down, round_float_up
+from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ def check_budget(noise, delta, order_max):
     checks.check_integer(order_max=order_max, at_least=1)
 
 
+@upper_bound
 def moments_epsilon(total, noise, delta, order_max):
     """Return epsilon of sum m^2 = total, rounded up, and the order l = 1..order_max that is best.
 
@@ -59,6 +61,7 @@ def moments_epsilon(total, noise, delta, order_max):
     return costs.min(axis=-1), l[best]
 
 
+@lower_bound
 def affordable_cost(budget, noise, delta, order_max):
     """Return the largest sum of m^2 whose epsilon is at most `budget`, rounded down; 0 if none is.
 

@@ -23,6 +23,7 @@ from private_ensembles.base import checks
 from private_ensembles.base.laplace_tail import difference_tail
 from private_ensembles.base.root_search import bisect_integers, doubling_points, find_first_failing
 from private_ensembles.base.rounding import ELEMENTARY
+from private_ensembles.base.stated_bounds import upper_bound
 
 # One label's privacy loss has so many grid points on either side of 0.
 _GRID = 200
@@ -94,6 +95,7 @@ def _label_divergences(noise):
     return deltas, grid_step
 
 
+@upper_bound
 def plain_epsilon(labels, noise, delta):
     """Return the epsilon of `labels` labels for all votes, at delta, rounded up.
 

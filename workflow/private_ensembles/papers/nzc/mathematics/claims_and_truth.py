@@ -23,6 +23,7 @@ from private_ensembles.audit.histograms import enumerate_histograms, neighbour_p
 from private_ensembles.base import checks
 from private_ensembles.base.laplace_tail import log_difference_tail
 from private_ensembles.base.rounding import round_float_up
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.papers.nzc.mathematics.ensembles import leads
 from private_ensembles.papers.nzc.mathematics.mechanism import RELATIVE_ERROR, label_distribution
 
@@ -185,6 +186,7 @@ def delta_by_lead(
     ]
 
 
+@upper_bound
 def proven_epsilon(
     constant: float, noise_scale: float, *, noise: str = "laplace", delta: float = 0.0
 ) -> float:

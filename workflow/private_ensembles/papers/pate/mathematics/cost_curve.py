@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.accounting.composition import check_orders
 from private_ensembles.base import checks
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_independent_rdp, gnmax_rdp_of_log_q
 from private_ensembles.papers.pate.mathematics.tails import Tails, tails_of
 
@@ -53,6 +54,7 @@ class CostCurve:
         return tails_of(self.noise, self.sigma)
 
     @property
+    @upper_bound
     def ceiling(self) -> float:
         """The data-independent lambda / sigma^2 (Proposition 8), beta* of C5, rounded up."""
         return float(gnmax_independent_rdp(self.sigma, self.order))

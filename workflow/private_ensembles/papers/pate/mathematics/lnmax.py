@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting.composition import check_orders, optimal_composition, rdp_to_dp
 from private_ensembles.base.laplace_tail import log_difference_tail
 from private_ensembles.base.rounding import round_float_up, round_sum_up
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.labels.lnmax import lnmax_independent_rdp
 from private_ensembles.labels.lnmax_quadrature import check_scale
 from private_ensembles.papers.pate.mathematics.guarded_record import GuardedRecord
@@ -26,6 +27,7 @@ PAPER_ORDERS = np.arange(2.0, 10.0)
 ORDERS = np.concatenate([np.arange(1.25, 20, 0.25), np.geomspace(20, 2000, 60)])
 
 
+@upper_bound
 def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
     """Return the log of the union bound on Pr[LNMax does not release the plurality], (queries,).
 
@@ -51,6 +53,7 @@ def lnmax_log_q(counts: ArrayLike, scale: float) -> NDArray[np.float64]:
     return log_of_union_bound(counts, log_tail)
 
 
+@upper_bound
 def lnmax_rdp_of_log_q(
     log_q: ArrayLike, scale: float, orders: ArrayLike, *, bounds: str = "tight"
 ) -> NDArray[np.float64]:

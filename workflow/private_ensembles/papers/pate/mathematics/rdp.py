@@ -24,11 +24,13 @@ from private_ensembles.base.rounding import (
     round_float_down,
     round_float_up,
 )
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.labels.gnmax import check_sigma
 from private_ensembles.labels.histograms import check_counts
 from private_ensembles.papers.pate.mathematics.tails import tails_of
 
 
+@upper_bound
 def log_of_union_bound(
     counts: ArrayLike, log_tail: Callable[[NDArray], NDArray]
 ) -> NDArray[np.float64]:
@@ -55,6 +57,7 @@ def log_of_union_bound(
     return np.minimum(0.0, log_q + 64 * UNIT_ROUNDOFF * (1 + np.abs(log_q)))
 
 
+@upper_bound
 def gnmax_log_q(
     counts: ArrayLike, sigma: float, *, noise: str = "reproducible"
 ) -> NDArray[np.float64]:
@@ -79,6 +82,7 @@ def gnmax_log_q(
     return log_of_union_bound(counts, tails_of(noise, sigma).log_overtake_probability)
 
 
+@upper_bound
 def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDArray[np.float64]:
     """Return the Rényi cost of a GNMax label if Pr[it is not the plurality] <= q.
 
@@ -130,11 +134,13 @@ def gnmax_rdp_of_log_q(log_q: ArrayLike, sigma: float, orders: ArrayLike) -> NDA
     return np.where(applies | certain, np.minimum(bound, independent), independent)
 
 
+@upper_bound
 def gnmax_independent_rdp(sigma: float, orders: ArrayLike) -> NDArray[np.float64]:
     """Return Proposition 8's lambda / sigma^2 at ``orders`` (orders,), rounded up."""
     return round_float_up(np.asarray(orders, dtype=np.float64) / sigma**2, 2)
 
 
+@upper_bound
 def theorem_6(
     L: NDArray, minus_log_x: NDArray, gain_a: NDArray, gain_b: NDArray, spread: NDArray, orders
 ) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from private_ensembles.accounting.composition import check_orders
 from private_ensembles.base import checks
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.labels.gnmax import check_sigma
 
 FORMULAS = ("exact", "paper")
@@ -21,6 +22,7 @@ SEARCHED_BETAS = tuple(0.01 * k for k in range(30, 50))
 _LEAST_SENSITIVITY = 1e-290
 
 
+@upper_bound
 def gnss_rdp(order: float, beta: float, sigma: float, *, formula: str = "exact") -> float:
     """Return the Rényi cost of publishing f + SS_beta * N(0, sigma^2), which is GNSS.
 

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import checks
+from private_ensembles.base.stated_bounds import lower_bound
 from private_ensembles.labels.histograms import check_counts
 from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
 from private_ensembles.papers.pate.mathematics.tails import Tails
@@ -277,6 +278,7 @@ class SensitivityProfile:
             )
         return np.array([self._known[d] for d in distances])
 
+    @lower_bound
     def smooth_lower_bound(self, beta: float) -> float:
         """Return a lower bound on `smooth_sensitivity`, by the distances worked out so far.
 

@@ -17,6 +17,7 @@ from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from private_ensembles.accounting.discrete_gaussian import log_overtakes, log_tail
 from private_ensembles.base.secure import check_mode
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.labels.gnmax import check_sigma
 
 
@@ -60,6 +61,7 @@ class GaussianTails:
         return threshold
 
 
+@upper_bound
 @dataclass(frozen=True)
 class LatticeTails:
     """Tails of N_Z(0, sigma^2), rounded up; gaps and margins are whole numbers of votes."""
