@@ -17,7 +17,7 @@ from private_ensembles.accounting.composition import (
     rdp_to_dp,
     simple_composition,
 )
-from tests.accounting.promises import leaking_response_delta
+from tests.accounting.bound_samplers import leaking_response_delta
 
 # Printed in DaRRM's Tables 2, 5, 7 and 9: (epsilon, m, Q, epsilon_total, delta_total).
 PRINTED = [

@@ -46,6 +46,10 @@ def exact_delta(epsilon, groups, reach):
     return found
 
 
+@pytest.mark.keeps(
+    "accounting.discrete_gaussian:Law.upper_tail",
+    "accounting.discrete_gaussian:Law.lower_tail",
+)
 @pytest.mark.parametrize(("sigma", "terms"), [(0.3, 1), (0.5, 3), (1.0, 2), (1.3, 5), (2.5, 4)])
 def test_law_of_a_sum_is_that_of_all_products(sigma, terms):
     law, exact = dg.law(sigma, terms), exact_law(sigma, terms, math.ceil(16 * sigma))
@@ -62,6 +66,7 @@ def test_law_of_a_sum_is_that_of_all_products(sigma, terms):
         assert law.upper_tail(np.array(s)) <= tail * (1 + mpmath.mpf(10) ** -9)
 
 
+@pytest.mark.keeps("accounting.discrete_gaussian:log_tail")
 @pytest.mark.parametrize("terms", [1, 2])
 @pytest.mark.parametrize("sigma", [0.2, 0.7, 1.0, 6.0, 40.0])
 def test_log_tails_hold_however_far_out(sigma, terms):
@@ -89,6 +94,7 @@ def test_log_tails_hold_however_far_out(sigma, terms):
         assert exact_log <= found <= exact_log + 1e-11 * (1 + abs(exact_log))
 
 
+@pytest.mark.keeps("accounting.discrete_gaussian:log_overtakes")
 def test_a_tie_is_half_an_overtaking():
     sigma = 1.7
     law = dg.law(sigma, 2)
@@ -113,6 +119,11 @@ GROUPS = [
 ]
 
 
+@pytest.mark.keeps(
+    "accounting.discrete_gaussian:delta",
+    "accounting.discrete_gaussian:DiscreteGaussianCounts.delta",
+    "accounting.discrete_gaussian:epsilon",
+)
 @pytest.mark.parametrize(("groups", "reach"), GROUPS)
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 4.0, 12.0])
 def test_delta_is_the_sum_over_all_outcomes(groups, reach, epsilon):

@@ -16,7 +16,7 @@ from private_ensembles.accounting.privacy_loss_distribution import (
     dominating_masses,
     fourier_error,
 )
-from tests.accounting.promises import randomised_response_delta
+from tests.accounting.bound_samplers import randomised_response_delta
 
 
 def response_deltas(epsilon, points):
@@ -41,6 +41,7 @@ def test_epsilon_is_never_below_optimal_composition(labels, delta):
     assert found <= 1.001 * exact or delta < 1e-10
 
 
+@pytest.mark.keeps("accounting.privacy_loss_distribution:dominating_masses")
 def test_masses_reach_every_dot_whatever_the_noise_on_it():
     generator = np.random.default_rng(3)
     for interval in (1e-4, 1e-2, 0.3):
@@ -61,6 +62,7 @@ def test_masses_reach_every_dot_whatever_the_noise_on_it():
             assert mpmath.fsum(masses.tolist()) + mpf(leak) >= 1 - mpf(10) ** -15
 
 
+@pytest.mark.keeps("accounting.privacy_loss_distribution:fourier_error")
 def test_transforms_are_off_by_less_than_is_charged():
     generator = np.random.default_rng(5)
     for size, times in ((5, 9), (21, 30)):

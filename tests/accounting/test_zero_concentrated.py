@@ -20,6 +20,7 @@ def divergences(first, second):
     return renyi
 
 
+@pytest.mark.keeps("accounting.zero_concentrated:least_rho")
 @pytest.mark.parametrize("seed", range(6))
 def test_no_order_costs_more_and_rho_is_hardly_more_than_the_dearest(seed):
     generator = np.random.default_rng(seed)

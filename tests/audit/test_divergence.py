@@ -222,6 +222,7 @@ def test_the_logarithm_at_a_delta_is_rounded_to_its_side(sign):
             assert abs(value - exact) < 1
 
 
+@pytest.mark.keeps("audit.divergence:coins_delta")
 @pytest.mark.parametrize("epsilon", [0.01, 0.7, 5.0])
 def test_coins_cost_what_their_floats_say(epsilon):
     table = np.array([[0.9, 0.1], [0.7, 0.3], [0.25, 0.75], [0.4, 0.6]])

@@ -33,6 +33,7 @@ def bound_of_coins(bound, first, second, number, runs, seed=0, **options):
     )
 
 
+@pytest.mark.keeps("audit.sampler:clopper_pearson")
 @pytest.mark.parametrize(("runs", "error"), [(1, 0.05), (20, 0.01), (1000, 1e-6)])
 def test_clopper_pearson_bounds_are_the_binomial_tails(runs, error):
     successes = np.arange(0, runs + 1, max(1, runs // 20))
@@ -47,6 +48,7 @@ def test_clopper_pearson_bounds_are_the_binomial_tails(runs, error):
             assert binom.cdf(k, runs, high) <= error
 
 
+@pytest.mark.keeps("audit.sampler:epsilon_lower_bound")
 def test_bound_is_wrong_as_rarely_as_stated():
     true = math.log(0.6 / 0.4)
     wrong = 0
@@ -67,6 +69,7 @@ def test_bound_grows_towards_the_truth_with_the_runs():
     assert values[2] > 0.98 * true
 
 
+@pytest.mark.keeps("audit.sampler:delta_lower_bound")
 def test_delta_bound_and_direction_are_found():
     found = bound_of_coins(delta_lower_bound, 0.0, 1.0, 5.0, 20_000)
     assert 0.9 < found.value < 1

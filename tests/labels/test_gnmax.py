@@ -1,6 +1,6 @@
 """GNMax's noise scales against the definition of differential privacy, in high precision.
 
-What Rényi and analytic scales prove: tests/accounting/promises.py, at sixty digits.
+What Rényi and analytic scales prove: tests/accounting/bound_samplers.py, at sixty digits.
 """
 
 import math

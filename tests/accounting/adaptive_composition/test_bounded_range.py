@@ -93,6 +93,10 @@ def optimal_delta(range_, draws, epsilon, low):
     return total
 
 
+@pytest.mark.keeps(
+    "accounting.adaptive_composition.bounded_range:epsilon_of_draws",
+    "accounting.adaptive_composition.bounded_range:least_epsilon",
+)
 @pytest.mark.parametrize(
     ("range_", "draws"), [(1.0, 1), (0.01, 1), (3.0, 2), (0.8, 3), (0.3, 20), (0.1, 60)]
 )
@@ -117,6 +121,7 @@ def test_an_adaptive_adversary_gains_one_per_cent_at_most(draws):
     assert found.lower < found.upper <= found.lower * 1.01
 
 
+@pytest.mark.keeps("accounting.adaptive_composition.bounded_range:curve_of_draws")
 @pytest.mark.parametrize("draws", [3, 4])
 def test_blocks_of_blocks_lie_above_every_adversary(monkeypatch, draws):
     """Blocks of one draw and of two of these, in exact arithmetic; three draws count as four."""

@@ -61,6 +61,11 @@ def random_neighbours(rng, whole):
     return counts, neighbour
 
 
+@pytest.mark.keeps(
+    "accounting.adaptive_composition.dominating_pairs:bounded_range_pairs",
+    "accounting.adaptive_composition.dominating_pairs:pure_pair",
+    "accounting.adaptive_composition.dominating_pairs:PessimisticPairs",
+)
 @pytest.mark.parametrize(("law", "pairs_of"), LAWS)
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("whole", [True, False])

@@ -28,6 +28,9 @@ def _laplace_table(teachers, scale):
     return np.stack([np.where(leads >= 0, trailing, 1 - trailing), ones], axis=1)
 
 
+@pytest.mark.keeps(
+    "accounting.adaptive_composition.dominating_pairs:MergedPairs.hockey_stick_divergences",
+)
 @pytest.mark.parametrize("table_of", [_normal_table, _laplace_table])
 @pytest.mark.parametrize(("teachers", "scale"), [(151, 3.0), (150, 8.0), (151, 60.0)])
 def test_a_shortened_table_lies_above_every_pair_of_the_whole_one(

@@ -4,6 +4,7 @@ import functools
 import itertools
 import math
 import tracemalloc
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr
 
+from private_ensembles.accounting.adaptive_composition import gaussian_maximum
 from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
     two_class_dominating_pairs,
@@ -24,7 +26,7 @@ from private_ensembles.accounting.adaptive_composition.gaussian_maximum import (
 )
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
-from tests.accounting.adversaries import bounds_at, check_small_adversaries
+from tests.accounting.adversaries import bounds_at, check_small_adversaries, power
 
 T = np.exp([-4.0, -1.0, -0.3, -0.05, -0.004, 0.0, 0.01, 0.1, 0.5, 2.0, 5.0])
 
@@ -78,6 +80,9 @@ def mixture(scale, teachers, lead, middle, group_size=1):
 
 
 # scale, teachers: leads between nodes, cut off at the edge, and each with nodes of its own.
+@pytest.mark.keeps(
+    "accounting.adaptive_composition.gaussian_maximum:GaussianMaximum.hockey_stick_divergences",
+)
 @pytest.mark.parametrize(
     ("scale", "teachers", "group_size"),
     [
@@ -156,6 +161,89 @@ def test_memory_does_not_grow_with_the_teachers(teachers):
     assert peak < 64 << 20
 
 
+SETS = ([0], [2], [0, 2])  # of outcomes a, b and another: those that a threshold above 1 may choose
+
+
+@pytest.mark.parametrize("bent", [False, True])
+def test_lines_at_a_node_are_rounded_against_us(bent):
+    """In fractions, at the far ends of what a tabulated probability and a threshold may be."""
+    rng = np.random.default_rng(3)
+    before, after = rng.dirichlet(np.ones(3), (2, 12)) * 10 ** rng.uniform(-12, 0, (2, 12, 1))
+    level, tilt, first, second = bent * 10 ** rng.uniform(-6, -1, (4, 12, 3))
+    lines = gaussian_maximum._compute_bounding_lines(before, after, level, tilt, first, second)
+    logs = [0.0, 1e-9, 0.3, 2.0, 40.0, 590.0]
+    found = gaussian_maximum._evaluate_lines(lines, np.exp(logs))
+    off = Fraction(_ERROR)
+    for node in range(12):
+        p, q, *bounds = (
+            [Fraction(x) for x in row[node].tolist()]
+            for row in (before, after, level, tilt, first, second)
+        )
+
+        def smaller(bound, chosen):
+            inside = sum(bound[k] for k in chosen)
+            return min(inside, sum(bound) - inside) / (1 + off)
+
+        for place, log in enumerate(logs):
+            with mpmath.workdps(60):
+                t = power(mpmath.mpf(log))[0] if log else Fraction(1)
+            exact = Fraction(0)
+            for chosen in SETS:
+                steep, flat, far, farther = (smaller(bound, chosen) for bound in bounds)
+                bend = min((t - 1) * steep + flat, far + t * farther)
+                here = sum(p[k] for k in chosen) * (1 + off)
+                here -= t * sum(q[k] for k in chosen) * (1 - off)
+                exact = max(exact, here + bend)
+            assert Fraction(float(found[node, place])) >= exact
+            room = sum(p) + t * (sum(q) + bent)
+            assert Fraction(float(found[node, place])) <= exact + room * Fraction(1e-11)
+
+
+def exact_three_outcomes(a, b, classes, scale):
+    """Pr[a], Pr[b] and Pr[another] in digits, where a and b have these votes and others none."""
+
+    def wins(own, others):
+        def density(y):
+            return mpmath.npdf(y - own) * mpmath.fprod(mpmath.ncdf(y - x) for x in others)
+
+        return mpmath.quad(density, np.arange(own - 9, own + 10.0, 3).tolist())
+
+    a, b = mpmath.mpf(a) / scale, mpmath.mpf(b) / scale
+    found = [wins(a, [b, *[0] * (classes - 2)]), wins(b, [a, *[0] * (classes - 2)])]
+    return [*found, 1 - sum(found)]
+
+
+@pytest.mark.keeps(
+    "accounting.adaptive_composition.gaussian_maximum:GaussianMaximum.attainable_pairs"
+)
+@pytest.mark.parametrize("group_size", [1, 2])
+def test_pairs_that_an_adversary_can_choose_are_no_more_than_they_are(group_size):
+    """No more than P and no less than P', so that what they cost is a lower bound."""
+    teachers, scale = 3, 2.0
+    label = GaussianMaximum(scale, teachers, 3, group_size=group_size)
+    first, second = label.attainable_pairs()
+    with mpmath.workdps(30):
+        laws = [exact_three_outcomes(a, teachers - a, 3, scale) for a in range(teachers + 1)]
+        unmoved, moved = laws[group_size:], laws[: teachers + 1 - group_size]
+        for ours, exact, side in ((first, unmoved + moved, 1), (second, moved + unmoved, -1)):
+            for row, law_ in zip(ours.tolist(), exact, strict=True):
+                for p, wanted in zip(row, law_, strict=True):
+                    room = 2 * _ERROR * wanted + 2 * OUTSIDE
+                    assert 0 <= side * (wanted - mpmath.mpf(p)) <= room
+
+
+@pytest.mark.parametrize("at_once", [1, 7 * 13 * 225, 1 << 30])
+def test_leads_that_are_worked_on_together_change_no_row(monkeypatch, at_once):
+    """One by one, a few of them and a rest, and all."""
+    label, t = GaussianMaximum(8.9, 60, 5), np.exp(np.linspace(-3.0, 4.0, 26))
+    rows_ = label.hockey_stick_divergences(t)
+    monkeypatch.setattr(gaussian_maximum, "_AT_ONCE", at_once)
+    np.testing.assert_allclose(label.hockey_stick_divergences(t), rows_, rtol=0, atol=4e-16)
+
+
+@pytest.mark.keeps(
+    "accounting.adaptive_composition.gaussian_maximum:GaussianMaximum.max_divergences"
+)
 @pytest.mark.parametrize(
     "label",
     [

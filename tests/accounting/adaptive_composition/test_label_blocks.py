@@ -49,6 +49,7 @@ def test_a_block_lies_above_every_adversary_on_the_grid_and_beside_it(seed, labe
         assert _curve(found, t, step) >= exact_value(known, labels, t)
 
 
+@pytest.mark.keeps("accounting.adaptive_composition.label_blocks:values_of_labels")
 @pytest.mark.parametrize("labels", [4, 5])
 def test_blocks_and_what_is_left_of_them_lie_above_every_adversary(monkeypatch, labels):
     """Blocks of one label here: exact arithmetic takes no more."""

@@ -45,6 +45,7 @@ def test_more_than_one_class_gains_or_loses_if_and_only_if_there_are_rows():
     assert len(multiclass_moves.hockey_stick_divergences(2, 3, 5.0, t)) > 0
 
 
+@pytest.mark.keeps("accounting.adaptive_composition.multiclass_moves:hockey_stick_divergences")
 @pytest.mark.parametrize(("moved", "classes"), [(2, 3), (2, 5), (3, 4), (3, 9)])
 @pytest.mark.parametrize("scale", [1.5, 20.0])
 def test_one_row_lies_above_every_label_that_is_an_interval_of_a_normal_number(

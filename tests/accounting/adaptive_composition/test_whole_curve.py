@@ -13,6 +13,11 @@ from tests.accounting.adversaries import both_orders, exact_value, power
 FAMILY = two_class_dominating_pairs([0.0625, 0.25, 0.5, 0.75, 0.9375], relative_error=0.0)
 
 
+@pytest.mark.keeps(
+    "accounting.adaptive_composition.whole_curve:whole_curve",
+    "accounting.adaptive_composition.whole_curve:WholeCurve",
+    "accounting.adaptive_composition.whole_curve:WholeCurve.delta",
+)
 @pytest.mark.parametrize("labels", [1, 2, 4])
 def test_it_is_above_every_adversary_and_close(labels):
     whole = whole_curve(FAMILY, labels)

@@ -76,6 +76,11 @@ def mechanisms_for(task, names=ON_COUNTS):
     return [load_mechanism(name) for name in names if load_mechanism(name).refusal(task) is None]
 
 
+@pytest.mark.keeps(
+    "labels.accounts.label:joint_cost",
+    "labels.accounts.label:label_curve",
+    "labels.parameters:Cost",
+)
 @pytest.mark.parametrize(("C", "K", "Q"), SIZES)
 @pytest.mark.parametrize("name", ON_COUNTS)
 def test_no_adversary_who_moves_two_votes_reaches_delta(name, C, K, Q):

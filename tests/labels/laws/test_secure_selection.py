@@ -123,6 +123,7 @@ def test_a_label_of_permute_and_flip_uses_its_epsilon_up_and_a_twin_exceeds_it()
     assert loss(mechanism.law.scale_noise(parameters, 0.95)) > 1.04 * task.budget.epsilon
 
 
+@pytest.mark.keeps("labels.laws.selection:truncate_rate")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("rate", [1e-9, 0.1, 1 / 3, 50.0, 300.0])
 def test_exponents_are_exact_for_all_counts(name, rate):

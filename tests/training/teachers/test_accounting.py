@@ -50,6 +50,9 @@ def test_text_of_the_paper_with_10000_images_does_not_give_its_epsilon():
     assert round(epsilon_prv(*setting(10000 // 11)), 4) != 0.0852
 
 
+@pytest.mark.keeps(
+    "training.teachers.accounting:epsilon_prv", "training.teachers.accounting:epsilon_rdp"
+)
 @pytest.mark.parametrize("n", [130, 1024, 1090])
 def test_bounds_are_ordered(n):
     add, replace = epsilon_pld(*setting(n)), epsilon_pld(*setting(n), "replace_one")
@@ -61,6 +64,7 @@ def test_bounds_are_ordered(n):
     assert add <= replace <= group <= 1.03 * replace
 
 
+@pytest.mark.keeps("training.teachers.accounting:epsilon_pld")
 def test_unsampled_single_step_is_the_gaussian_mechanism():
     from math import erf, exp, sqrt
 
@@ -87,6 +91,7 @@ def test_all_but_the_papers_accountant_allow_for_norms_that_rounding_leaves_abov
     assert epsilon_rdp(12, *setting) > epsilon_rdp(12 * CLIPPED_NORM * (1 + 1e-12), *setting)
 
 
+@pytest.mark.keeps("training.teachers.accounting:teacher_costs")
 def test_costs_are_rounded_up_so_that_they_stay_bounds():
     schedule = poisson_schedule(1024, 32, 5)
     for cost in teacher_costs(schedule, 12, 1e-4):
@@ -138,6 +143,7 @@ def test_what_follows_from_add_remove_lies_between_the_accountant_and_group_priv
     assert (1 + math.exp(found / 2)) * 4.783e-5 == pytest.approx(1e-4, rel=1e-3)
 
 
+@pytest.mark.keeps("training.teachers.accounting:epsilon_group")
 @pytest.mark.parametrize("sigma", [0.7, 3.0, 12.0])
 def test_group_privacy_of_one_gaussian_step_is_its_closed_form(sigma):
     """No sampling, one step: delta(e) is Balle and Wang's, written down here once more."""

@@ -83,6 +83,7 @@ def test_many_steps_agree_with_dp_accounting(noise, rate, steps, adjacency):
     assert ours == pytest.approx(theirs.get_epsilon_for_delta(1e-5), rel=1e-4)
 
 
+@pytest.mark.keeps("training.teachers.sampled_gaussian:composed_epsilon")
 @pytest.mark.parametrize(("adjacency", "moved"), [("add_remove", 1), ("replace_one", 2)])
 def test_without_sampling_many_steps_are_one_gaussian(adjacency, moved):
     found = composed_epsilon(30.0, 1.0, 100, 1e-6, adjacency)

@@ -19,6 +19,7 @@ from tests.papers.darrm.mathematics import oracle
 from tests.papers.darrm.mathematics.test_worst_case import problems
 
 
+@pytest.mark.keeps("papers.darrm.mathematics.certificate:Certificate")
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(problems())
 def test_certificate_bounds_the_exact_worst_cost_and_no_more(case):

@@ -26,6 +26,10 @@ def test_cost_and_row_are_f_of_lemma_3_4(point):
         assert row @ gamma[3:] == pytest.approx(exact, abs=tolerance)
 
 
+@pytest.mark.keeps(
+    "papers.darrm.mathematics.privacy_cost:PrivacyProblem.c",
+    "papers.darrm.mathematics.privacy_cost:PrivacyProblem.allowance",
+)
 @pytest.mark.parametrize("point", POINTS)
 def test_what_is_rounded_is_rounded_against_us(point):
     problem = PrivacyProblem(5, *point)

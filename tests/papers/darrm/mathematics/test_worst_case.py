@@ -26,6 +26,10 @@ def problems(draw, largest=5):
     return np.array(half[::-1] + half), m, epsilon, Delta, delta
 
 
+@pytest.mark.keeps(
+    "papers.darrm.mathematics.worst_case:WorstCase",
+    "papers.darrm.mathematics.worst_case:series_worst_case",
+)
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(problems(largest=7), st.integers(1, 5))
 def test_looser_bounds_are_never_below_the_exact_one(case, order):

@@ -103,6 +103,7 @@ def _exact_delta(pairs, epsilon_):
     return max(deltas)
 
 
+@pytest.mark.keeps("papers.dpbag.mathematics.label_loss:plain_epsilon")
 def test_no_votes_of_several_queries_lose_more_than_is_claimed():
     generator = np.random.default_rng(0)
     tightest = 0.0

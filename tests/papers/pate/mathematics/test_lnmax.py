@@ -1,6 +1,6 @@
 """LNMax's costs and closed forms against integrals and the definition.
 
-That costs are rounded up: tests/accounting/promises.py, at sixty digits.
+That costs are rounded up: tests/accounting/bound_samplers.py, at sixty digits.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Data-dependent Rényi costs against exact divergences, one way.
 
-That they are rounded up: tests/accounting/promises.py, at sixty digits.
+That they are rounded up: tests/accounting/bound_samplers.py, at sixty digits.
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ from private_ensembles.papers.pate.mathematics.rdp import (
     log_answer_probability,
     threshold_rdp,
 )
-from tests.accounting.promises import theorem_6_of_gnmax
+from tests.accounting.bound_samplers import theorem_6_of_gnmax
 from tests.papers.pate.mathematics.oracle import (
     clear_labels_delta,
     divergence,

@@ -107,6 +107,9 @@ def test_votes_of_5000_unanimous_teachers_have_a_finite_smooth_sensitivity():
         assert 0 <= value <= 2 * curve.ceiling
 
 
+@pytest.mark.keeps(
+    "papers.pate.mathematics.smooth_sensitivity:SensitivityProfile.smooth_lower_bound",
+)
 def test_what_is_known_so_far_is_no_more_than_the_smooth_sensitivity():
     profile = SensitivityProfile(np.array([[20, 4, 1], [15, 8, 2]]), CostCurve(4.0, 3.0, 3))
     profile.sensitivities(2, 5)

@@ -30,6 +30,7 @@ def lattice_tails(sigma, furthest):
         return {g: tail[middle + g] for g in range(-furthest, furthest + 2)}
 
 
+@pytest.mark.keeps("papers.pate.mathematics.tails:LatticeTails")
 @pytest.mark.parametrize("sigma", [0.5, 1.0, 2.7])
 def test_secure_overtaking_is_the_lattices_own_with_half_of_every_tie(sigma):
     exact = lattice_tails(sigma, 14)

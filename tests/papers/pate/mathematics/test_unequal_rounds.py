@@ -8,7 +8,7 @@ import pytest
 from private_ensembles.accounting.composition import exact_conversion_cost
 from private_ensembles.papers.pate.mathematics.confident import compose_rounds
 from private_ensembles.papers.pate.mathematics.rounds import confident_round, gnmax_round
-from tests.accounting.promises import gaussian_delta
+from tests.accounting.bound_samplers import gaussian_delta
 
 DELTA = 1e-5
 
