@@ -122,6 +122,20 @@ def test_64_bits_hold_every_count_with_64_sigma_of_noise(monkeypatch):
             assert Fraction(drawn[-1]) == Fraction(sigma) * secure.fine_units(sigma)
 
 
+@pytest.mark.parametrize("size", [3, 4, 7])
+def test_every_count_gets_noise_of_its_own_however_many_are_drawn_at_once(monkeypatch, size):
+    """Three at a time: a whole part, one more, and two parts and a rest."""
+    asked = []
+    monkeypatch.setattr(secure, "_AT_ONCE", 3)
+    monkeypatch.setattr(
+        secure, "_gaussian", lambda sigma: lambda x: asked.append(len(x)) or [c + 1 for c in x]
+    )
+    counts = np.arange(size).reshape(1, size)
+    assert secure.add_discrete_gaussian(counts, 1.0).tolist() == (counts + 1).tolist()
+    assert sum(asked) == size
+    assert max(asked) == 3
+
+
 @pytest.mark.parametrize("counts", [np.array([1.0]), np.array([1 << 31]), np.array([True])])
 def test_what_is_no_count_is_refused(counts):
     with pytest.raises(ValueError, match="must be integers"):

@@ -12,6 +12,8 @@ from private_ensembles.accounting.adaptive_composition.account import (
     Bounds,
     PrivacyCurve,
     adaptive_epsilon,
+    grid_and_orders,
+    pairs_value_bounds,
     privacy_curve,
 )
 from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
@@ -129,6 +131,21 @@ def test_the_curve_of_one_label_is_above_its_pairs_and_as_good_as_on_them(least)
             for a, b in zip(left.tolist(), right.tolist(), strict=True)
         )
         assert most <= Fraction(above) <= most + Fraction(1e-11)
+
+
+@pytest.mark.parametrize("points", [1, 32, 37])
+def test_few_points_of_one_label_are_worked_out_a_few_at_a_time(points):
+    """And none is left out of the last few: outside of what is wanted bounds are 1."""
+    label = gnmax(21, 5.0)
+    resolution = grid_and_orders(label, 1, 1.0, 1e-4)
+    start = -resolution.grid.lowest + 5
+    wanted = slice(start, start + points)
+    found = pairs_value_bounds(label, 1, 1e-4, resolution, wanted)
+    t = np.exp(resolution.grid.logs()[wanted])
+    exact = label.hockey_stick_divergences(t).max(axis=0)
+    assert (found[wanted] >= exact).all()
+    assert found[wanted] == pytest.approx(exact, rel=1e-12)
+    assert (np.delete(found, np.r_[wanted]) == 1).all()
 
 
 def test_labels_that_tell_nothing_cost_nothing():

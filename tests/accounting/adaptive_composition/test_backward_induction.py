@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.adaptive_composition import hockey_sticks
+from private_ensembles.accounting.adaptive_composition import backward_induction, hockey_sticks
 from private_ensembles.accounting.adaptive_composition.backward_induction import (
     Grid,
     value_lower_lines,
@@ -30,6 +30,10 @@ def test_the_recursion_is_the_dearest_of_all_adaptive_strategies(pairs, outcomes
         assert exact_value(known, labels, y) == costliest_strategy(known, labels, y)
 
 
+@pytest.mark.keeps(
+    "accounting.adaptive_composition.backward_induction:value_upper_bounds",
+    "accounting.adaptive_composition.backward_induction:value_lower_lines",
+)
 @pytest.mark.parametrize("labels", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_every_point_of_the_grid_lies_between_its_bounds(seed, labels):
@@ -52,6 +56,21 @@ def test_every_point_of_the_grid_lies_between_its_bounds(seed, labels):
         for factor in (Fraction(1, 100), Fraction(2, 3), Fraction(7, 5), Fraction(40)):
             line = Fraction(below[place]) + Fraction(slopes[place]) * (factor - 1)
             assert line <= exact_value(known, labels, high * factor)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 512])
+def test_points_that_are_worked_on_together_change_no_bound(monkeypatch, at_once):
+    """One by one, seven at a time and a rest, and all."""
+    first, second = random_rows(np.random.default_rng(1), 3, 3)
+    t = hockey_sticks.thresholds(0.2, 9)
+    kernels = hockey_sticks.kernels(hockey_sticks.hockey_stick_divergences(first, second, t), 0.2)
+    grid = Grid(0.2, -20, 45)
+    above, below = value_upper_bounds(kernels, grid, 4), value_lower_lines(first, second, grid, 4)
+    monkeypatch.setattr(backward_induction, "_AT_ONCE", at_once)
+    close = {"rtol": 1e-13, "atol": 1e-14}
+    np.testing.assert_allclose(value_upper_bounds(kernels, grid, 4), above, **close)
+    for again, line in zip(value_lower_lines(first, second, grid, 4), below, strict=True):
+        np.testing.assert_allclose(again, line, **close)
 
 
 def both(first, second):

@@ -22,7 +22,7 @@ from private_ensembles.accounting.adaptive_composition.hockey_sticks import (
     merge_curves,
     thresholds,
 )
-from tests.accounting.adversaries import random_rows
+from tests.accounting.adversaries import power, random_rows
 
 STEP, REACH = 0.07, 40
 
@@ -44,6 +44,44 @@ def kernel_curve(kernel, row, t):
     return found
 
 
+@pytest.mark.keeps("accounting.adaptive_composition.hockey_sticks:hockey_stick_divergences")
+@pytest.mark.parametrize(("error", "spare"), [(0.0, 0.0), (1e-3, 0.0), (0.0, 1e-9), (1e-6, 1e-9)])
+def test_hockey_sticks_are_rounded_up_to_the_last_digit(error, spare):
+    """In fractions, at the far ends of what probabilities and thresholds may be."""
+    rng = np.random.default_rng(7)
+    first, second = random_rows(rng, 4, 3)
+    logs = [-50.0, -2.0, -1e-9, 0.0, 0.7, 500.0]
+    found = hockey_stick_divergences(first, second, np.exp(logs), error, spare)
+    error, spare = Fraction(error), Fraction(spare)
+    for pair in range(4):
+        p, q = ([Fraction(x) for x in law[pair].tolist()] for law in (first, second))
+        for place, log in enumerate(logs):
+            with mpmath.workdps(60):
+                t = power(mpmath.mpf(log))[0]
+            # Below 1 it is the sum of (t P' - P)_+, which is the same less (1 - t)_+.
+            more, less, factors = (q, p, (t, 1)) if log < 0 else (p, q, (1, t))
+            exact = Fraction(0)
+            for x, y in zip(more, less, strict=True):
+                gain = factors[0] * (x * (1 + error) + spare)
+                exact += max(Fraction(0), gain - factors[1] * max(0, y * (1 - error) - spare))
+            ours = Fraction(float(found[pair, place]))
+            assert exact <= ours <= exact + Fraction(1e-12) * (1 + t)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 2048])
+def test_curves_that_are_merged_in_parts_are_those_merged_at_once(monkeypatch, at_once):
+    """One by one, seven at a time and a rest, and all: the same groups."""
+    rng = np.random.default_rng(8)
+    ones = np.sort(rng.random(60))
+    both = np.stack([1 - ones, ones], axis=1)
+    curves = hockey_stick_divergences(both[:-1], both[1:], thresholds(STEP, REACH))
+    orders = np.array([2.0, 9.0])
+    whole = merge_curves(curves, STEP, orders)
+    monkeypatch.setattr(hockey_sticks, "_AT_ONCE", at_once)
+    np.testing.assert_array_equal(merge_curves(curves, STEP, orders), whole)
+    assert (curves[:, None] <= whole).all(axis=2).any(axis=1).all()
+
+
 @pytest.mark.parametrize(("error", "spare"), [(0.0, 0.0), (1e-3, 0.0), (0.0, 1e-3), (0.9, 1e-9)])
 def test_excesses_bound_every_pair_within_the_error(error, spare):
     rng = np.random.default_rng(1)
@@ -62,6 +100,7 @@ def test_excesses_bound_every_pair_within_the_error(error, spare):
         assert (found >= exact * (1 - 1e-13)).all()
 
 
+@pytest.mark.keeps("accounting.adaptive_composition.hockey_sticks:kernels")
 @pytest.mark.parametrize("near", [None, 1, 6, REACH])
 def test_kernels_lie_on_or_above_their_curves_everywhere(near):
     rng = np.random.default_rng(2)
@@ -124,6 +163,7 @@ def test_small_probabilities_that_lost_their_digits_are_allowed_for():
     assert Fraction(found[-1]) >= Fraction(1, 2) - Fraction(t[-1]) * true
 
 
+@pytest.mark.keeps("accounting.adaptive_composition.hockey_sticks:merge_curves")
 def test_every_curve_lies_below_its_group():
     rng = np.random.default_rng(4)
     votes = np.arange(120)
