@@ -1,21 +1,15 @@
-"""What dry runs plan: sizes of the runs, named targets, and one line for each kind of bad input."""
+"""What dry runs plan: sizes of the runs, named targets, and one line for each kind of bad input.
+
+All of them are made in one process, which has then loaded the package.
+"""
 
 import csv
 import re
 
 import pytest
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, copy_workflow):
-    return copy_workflow(tmp_path_factory.mktemp("plans") / "workflow-copy")
-
-
-@pytest.fixture(scope="module")
-def default(folder, planned):
-    """What the default run plans."""
-    return planned(folder)
-
+from tests import forks
+from tests.conftest import ROOT, jobs_by_rule, users_environment
 
 TORCH = (
     "train_teachers",
@@ -25,13 +19,69 @@ TORCH = (
     "train_student",
     "train_baseline",
 )
+PAPER = ("--config", "data=paper", "solver=highs")
+FIGURES = [f"results/darrm/figures/figure{number}.png" for number in (2, 6, 7, 8, 9)]
+VOTES = "results/votes/digits/kind=plain,K={},seed=0.npz"
+TASKS = "{mnist: null, svhn: null, adult: null, glyph: null, digits: null}"
+NO_FIGURES = "figure1: null, figure4: null, figure5: null"
+(VARIED,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/vary.md").read_text(), re.DOTALL)
+CONFIGURATIONS = {
+    "darrm": "papers: [darrm]\n",
+    "pate": "papers: [pate]\n",
+    "none": f"papers: [pate]\npate: {{tasks: {TASKS}, {NO_FIGURES}}}\n",
+    "varied": VARIED,
+}
+# What is asked of Snakemake, by a name.
+ASKED = {
+    "default": (),
+    "darrm on the paper's data": (*("--configfile", "darrm.yaml", *PAPER, "data_mirror=without"),),
+    "pate on the paper's data": ("--configfile", "pate.yaml", *PAPER, "data_mirror=without"),
+    "pate with SVHN": ("--configfile", "pate.yaml", *PAPER, "data_mirror=with"),
+    "pate without tasks or figures": ("--configfile", "none.yaml"),
+    "pate": ("pate", "--configfile", "config/scenarios/tiny_pate.yaml"),
+    "darrm": ("darrm",),
+    "one allowance more": ("--configfile", "varied.yaml"),
+    "simulations": FIGURES,
+    "sweeps": ("sweeps",),
+    "250 teachers": (VOTES.format(250),),
+    "125 teachers": (VOTES.format(125),),
+    "docs": ("publish_docs",),
+    "elsewhere": (*("--directory", "elsewhere", "--config", "data=paper", "data_mirror=mirror"),),
+}
 
 
-def test_default_run_has_at_most_100_jobs_few_of_them_with_torch(default):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, copy_workflow):
+    folder = copy_workflow(tmp_path_factory.mktemp("plans") / "workflow-copy")
+    for name, text in CONFIGURATIONS.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    for name in ("with/svhn", "without", "mirror"):
+        (folder / name).mkdir(parents=True)
+    for name in ("train_32x32.mat", "test_32x32.mat"):
+        (folder / "with/svhn" / name).write_bytes(b"")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plans(folder):
+    """How many jobs of each rule a dry run plans, by the name of what is asked."""
+    arguments = [["-n", *asked] for asked in ASKED.values()]
+    runs = forks.run_snakemake_in_turn(folder, arguments, users_environment(), timeout=600)
+    for done in runs:
+        assert done.returncode == 0, done.stdout + done.stderr
+    texts = (done.stdout + done.stderr for done in runs)
+    return dict(zip(ASKED, map(jobs_by_rule, texts), strict=True))
+
+
+def test_default_run_has_at_most_100_jobs_few_of_them_with_torch(plans):
+    default = plans["default"]
     assert sum(default.values()) <= 100
     # Each spends 2 s on importing it. Seven are DaRRM's, and the others PATE's and NZC's.
     assert sum(default.get(rule, 0) for rule in TORCH) <= 14
     assert "download_data" not in default
+    assert "publish_docs" not in default
+    assert not {"solve_sweep", "draw_sweeps", "check_double_subsampling"} & set(default)
+    assert default.keys() >= {"tabulate_simulations", "draw_prior_shapes"}
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny_pate", "tiny_nzc"])
@@ -39,15 +89,8 @@ def test_tiny_run_has_at_most_25_jobs(finish_run, name):
     assert 15 <= len(list((finish_run(name) / "logs").rglob("*.log"))) <= 25
 
 
-def paper(planned, folder, mirror, *more):
-    return planned(folder, *more, "--config", "data=paper", f"data_mirror={mirror}", "solver=highs")
-
-
-def test_paper_run_of_darrm_downloads_eight_files_and_trains_all_ensembles(
-    folder, planned, tmp_path
-):
-    (folder / "darrm.yaml").write_text("papers: [darrm]\n")
-    plan = paper(planned, folder, tmp_path, "--configfile", "darrm.yaml")
+def test_paper_run_of_darrm_downloads_eight_files_and_trains_all_ensembles(plans):
+    plan = plans["darrm on the paper's data"]
     assert plan["download_data"] == 8
     assert plan["prepare_dataset"] == 2
     assert (plan["train_teachers"], plan["cast_darrm_votes"]) == (12, 2)
@@ -55,11 +98,8 @@ def test_paper_run_of_darrm_downloads_eight_files_and_trains_all_ensembles(
     assert not {"account_votes", "train_student", "check_printed_arithmetic"} & set(plan)
 
 
-def test_paper_run_of_pate_leaves_out_data_that_are_optional_and_not_at_hand(
-    folder, planned, tmp_path
-):
-    (folder / "pate.yaml").write_text("papers: [pate]\n")
-    plan = paper(planned, folder, tmp_path, "--configfile", "pate.yaml")
+def test_paper_run_of_pate_leaves_out_data_that_are_optional_and_not_at_hand(plans):
+    plan = plans["pate on the paper's data"]
     assert plan["download_data"] == 4 + 2  # of MNIST and Adult
     assert plan["train_slice"] == 2  # MNIST's 250 teachers
     assert plan["cast_forest_votes"] == 1
@@ -67,71 +107,64 @@ def test_paper_run_of_pate_leaves_out_data_that_are_optional_and_not_at_hand(
     assert (plan["train_student"], plan["train_baseline"]) == (15, 6)
     assert plan["account_votes"] == plan["release_pate_labels"] == 3
     assert not {"release_labels", "account_teachers"} & set(plan)
-    # With SVHN.
-    (tmp_path / "svhn").mkdir()
-    for name in ("train_32x32.mat", "test_32x32.mat"):
-        (tmp_path / "svhn" / name).write_bytes(b"")
-    plan = paper(planned, folder, tmp_path, "--configfile", "pate.yaml")
+    plan = plans["pate with SVHN"]
     assert plan["download_data"] == 4 + 2 + 2
     assert (plan["train_slice"], plan["account_votes"]) == (4, 4)
 
 
-def test_pate_runs_without_tasks_or_figures(folder, planned):
-    tasks = "{mnist: null, svhn: null, adult: null, glyph: null, digits: null}"
-    (folder / "none.yaml").write_text(
-        f"papers: [pate]\npate: {{tasks: {tasks}, figure1: null, figure4: null, figure5: null}}\n"
-    )
-    plan = planned(folder, "--configfile", "none.yaml")
+def test_pate_runs_without_tasks_or_figures(plans):
+    plan = plans["pate without tasks or figures"]
     assert plan["check_printed_arithmetic"] == plan["compare_published"] == 1
     assert not {"account_votes", "tabulate_students", "compare_noise", "draw_students"} & set(plan)
 
 
-def test_pate_target_leaves_the_comparison_out(folder, planned):
-    plan = planned(folder, "pate", "--configfile", "config/scenarios/tiny_pate.yaml")
-    assert plan.pop("pate") == 1
-    assert plan["account_votes"] == plan["synthesize_votes"] == plan["train_slice"] == 2
-    assert not {"compare_published", "build_index", "publish_docs", "release_labels"} & set(plan)
+def test_targets_of_one_paper_leave_the_comparison_out(plans):
+    pate, darrm = plans["pate"], plans["darrm"]
+    assert pate["pate"] == 1
+    assert pate["account_votes"] == pate["synthesize_votes"] == pate["train_slice"] == 2
+    assert "release_labels" not in pate
+    assert darrm["tabulate_label_accuracy"] == darrm["tabulate_privacy_loss"] == 1
+    for plan in (pate, darrm):
+        assert not {"compare_published", "build_index", "publish_docs"} & set(plan)
 
 
-def test_darrm_target_leaves_the_comparison_out(folder, planned):
-    plan = planned(folder, "darrm")
-    assert plan["tabulate_label_accuracy"] == plan["tabulate_privacy_loss"] == 1
-    assert not {"compare_published", "build_index", "publish_docs"} & set(plan)
-
-
-SIMULATIONS = {"tabulate_simulations", "draw_prior_shapes"}
-
-
-def test_one_allowance_more_is_one_gamma_and_one_set_of_labels(folder, root, planned, default):
+def test_one_allowance_more_is_one_gamma_and_one_set_of_labels(plans):
     """As docs/vary.md says."""
-    (mine,) = re.findall(r"```yaml\n(.*?)```", (root / "docs/vary.md").read_text(), re.DOTALL)
-    (folder / "my.yaml").write_text(mine, encoding="utf-8")
-    plan = planned(folder, "--configfile", "my.yaml")
-    assert plan["optimize_gamma"] == default["optimize_gamma"] + 1
-    assert plan["release_labels"] == default["release_labels"] + 1
+    for rule in ("optimize_gamma", "release_labels"):
+        assert plans["one allowance more"][rule] == plans["default"][rule] + 1
 
 
-def test_simulations_share_grid_points_and_null_leaves_them_out(
-    folder, planned, default, finished_tiny_run
-):
+def test_simulations_share_grid_points(plans):
     # Figures 2, 6, 7, 8 have 4, 4, 6, 6 points; Figure 9 has two of Figure 7's and two of its own.
-    figures = [f"results/darrm/figures/figure{number}.png" for number in (2, 6, 7, 8, 9)]
-    plan = planned(folder, *figures)
-    assert plan == {"optimize_gamma": 22, "draw_gamma_shapes": 1, "draw_prior_shapes": 1}
-    assert default.keys() >= SIMULATIONS
-    assert not SIMULATIONS & {path.name for path in (finished_tiny_run / "logs").iterdir()}
+    assert plans["simulations"] == {
+        "optimize_gamma": 22,
+        "draw_gamma_shapes": 1,
+        "draw_prior_shapes": 1,
+    }
 
 
-def test_sweeps_are_run_on_request_only(folder, planned, default):
-    assert not {"solve_sweep", "draw_sweeps", "check_double_subsampling"} & set(default)
-    assert planned(folder, "sweeps") == {
+def test_sweeps_and_docs_are_made_on_request(plans):
+    assert plans["sweeps"] == {
         "solve_sweep": 24,
         "check_double_subsampling": 10,
         "draw_sweeps": 1,
         "sweeps": 1,
     }
+    assert plans["docs"]["publish_docs"] == 1
 
 
+def test_large_ensemble_is_trained_by_as_many_jobs_as_it_needs(plans):
+    others = {"prepare_dataset": 1, "cast_votes": 1}
+    assert plans["250 teachers"] == {"train_slice": 2, **others}
+    assert plans["125 teachers"] == {"train_teachers": 1, **others}
+
+
+def test_results_go_where_directory_says_and_the_mirror_is_where_the_user_stands(folder, plans):
+    assert plans["elsewhere"]["download_data"] > 0
+    assert not (folder / "elsewhere" / "mirror").exists()
+
+
+@pytest.mark.slow
 def test_tiny_sweep_runs_to_its_end(folder, run_snakemake):
     done = run_snakemake(
         folder, "sweeps", "--configfile", "config/scenarios/tiny.yaml", "--cores", "2"
@@ -148,35 +181,6 @@ def test_tiny_sweep_runs_to_its_end(folder, run_snakemake):
         "gamma_const",
     }
     assert all(float(row["scaling"]) < 1e-9 for row in rows)
-
-
-def test_large_ensemble_is_trained_by_as_many_jobs_as_it_needs(folder, planned):
-    target = "results/votes/digits/kind=plain,K={},seed=0.npz"
-    others = {"prepare_dataset": 1, "cast_votes": 1}
-    assert planned(folder, target.format(250)) == {"train_slice": 2, **others}
-    assert planned(folder, target.format(125)) == {"train_teachers": 1, **others}
-
-
-def test_docs_are_written_on_request_only(folder, planned, default):
-    assert "publish_docs" not in default
-    assert planned(folder, "publish_docs")["publish_docs"] == 1
-
-
-def test_results_go_where_directory_says_and_the_mirror_is_where_the_user_stands(
-    folder, run_snakemake
-):
-    (folder / "mirror").mkdir(exist_ok=True)
-    done = run_snakemake(
-        folder,
-        "-n",
-        "--directory",
-        "elsewhere",
-        "--config",
-        "data=paper",
-        "data_mirror=mirror",
-    )
-    assert done.returncode == 0, done.stderr
-    assert not (folder / "elsewhere" / "mirror").exists()
 
 
 @pytest.mark.parametrize(
