@@ -34,7 +34,7 @@ CONFIGURATIONS = {
 # What is asked of Snakemake, by a name.
 ASKED = {
     "default": (),
-    "darrm on the paper's data": (*("--configfile", "darrm.yaml", *PAPER, "data_mirror=without"),),
+    "darrm on the paper's data": ("--configfile", "darrm.yaml", *PAPER, "data_mirror=without"),
     "pate on the paper's data": ("--configfile", "pate.yaml", *PAPER, "data_mirror=without"),
     "pate with SVHN": ("--configfile", "pate.yaml", *PAPER, "data_mirror=with"),
     "pate without tasks or figures": ("--configfile", "none.yaml"),
@@ -46,7 +46,7 @@ ASKED = {
     "250 teachers": (VOTES.format(250),),
     "125 teachers": (VOTES.format(125),),
     "docs": ("publish_docs",),
-    "elsewhere": (*("--directory", "elsewhere", "--config", "data=paper", "data_mirror=mirror"),),
+    "elsewhere": ("--directory", "elsewhere", "--config", "data=paper", "data_mirror=mirror"),
 }
 
 
