@@ -213,3 +213,10 @@ def test_no_mutated_certificate_out_of_very_many():
     first, last = os.environ.get("PRIVATE_ENSEMBLES_MUTATIONS", "250,2000").split(",")
     seeds = range(int(first), int(last))
     assert number_of(seeds)[0] == 4 * len(seeds)
+
+
+def test_without_multipliers_the_largest_utility_is_that_of_no_noise_to_the_last_digit():
+    """11/16 for three teachers, each right with a probability uniform in [1/2, 1]."""
+    body = certificates_of_gamma(optimize_gamma(3, 1, 0.1, solver="highs"))[1] | {"rows": []}
+    assert verdict(body | {"utility": "11/16"}) is True
+    assert verdict(body | {"utility": f"{11 * 2**200 - 1}/{2**204}"}) is False
