@@ -4,11 +4,18 @@ import itertools
 import math
 import runpy
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 
-from private_ensembles.audit import FiniteMechanism, audit_function, audit_shared_data
+from private_ensembles.audit import (
+    FiniteMechanism,
+    audit_function,
+    audit_shared_data,
+    divergence,
+    finite_mechanism,
+)
 from private_ensembles.audit.audited_labels import HistogramLabel, SharedDataLabel
 from private_ensembles.labels import registry
 from private_ensembles.labels.mechanism import load_mechanism
@@ -236,3 +243,17 @@ def test_arguments_out_of_range_are_named(response):
             2,
             neighbours="missing_vote",
         )
+
+
+def test_the_last_pair_of_many_counts_although_few_are_worked_on_at_once(monkeypatch):
+    """Five pairs, two at a time, of which only the last tells its rows apart."""
+    monkeypatch.setattr(finite_mechanism, "_CHUNK", 2)
+    monkeypatch.setattr(divergence, "_CHUNK", 4)
+    table = np.array([[0.5, 0.5]] * 5 + [[0.2, 0.8]])
+    pairs = np.array([(row, row + 1) for row in range(5)])
+    mechanism = FiniteMechanism(np.arange(6), table, pairs)
+    assert mechanism.delta(0.0) == pytest.approx(0.3)
+    assert mechanism.epsilon(0.0) == pytest.approx(math.log(2.5))
+    assert mechanism.renyi([2.0])[0] == pytest.approx(math.log(0.25 / 0.2 + 0.25 / 0.8))
+    assert mechanism.mu() == pytest.approx(-NormalDist().inv_cdf(0.2))
+    assert mechanism.trade_off([0.5])[0] == pytest.approx(0.2)

@@ -204,3 +204,24 @@ def test_a_seed_is_that_of_a_rehearsal_alone():
     assert secure.seed_of("secure", None) is None
     with pytest.raises(ValueError, match="seed = 0: must be None for noise = secure"):
         secure.seed_of("secure", 0)
+
+
+@pytest.mark.parametrize("sigma", [0.7, 3.0, 2.0**40])
+def test_what_draws_gaussian_noise_is_of_sigma_to_the_last_digits(sigma):
+    """OpenDP's own account of what it draws, for a count that moves by 1: rho = 1 / (2 sigma^2)."""
+    assert secure._gaussian(sigma).map(1) == pytest.approx(1 / (2 * sigma**2), rel=1e-12)
+
+
+def test_a_normal_number_of_training_is_half_the_sum_of_four(stand_in):
+    """Of four that are equal, as all bits are: twice one of them."""
+    stand_in(secure, "os", urandom=lambda size: b"\xc7" * size)
+    (u,) = secure.uniform(1)
+    assert secure.normal(3) == pytest.approx(2 * stats.norm.ppf(u), rel=1e-12)
+
+
+def test_counts_of_every_block_get_noise(monkeypatch):
+    """Eleven counts, four at a time: the last block is shorter."""
+    monkeypatch.setattr(secure, "_AT_ONCE", 4)
+    monkeypatch.setattr(secure, "_gaussian", lambda sigma: lambda counts: [3 * n for n in counts])
+    noisy = secure.add_discrete_gaussian(np.arange(11)[None], 1.0)
+    assert noisy.tolist() == [list(range(0, 33, 3))]

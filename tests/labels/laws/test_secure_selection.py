@@ -15,6 +15,7 @@ from private_ensembles.base import secure
 from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.base.streams import generator
+from private_ensembles.labels.laws import selection
 from private_ensembles.labels.laws.selection import SelectionRate, truncate_rate
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.planner import planning, ranking
@@ -244,3 +245,12 @@ def test_permute_and_flip_is_right_as_often_as_is_printed():
     (plan,) = ranking.rank_mechanisms(task, *planning.profile_votes(task, 0), ["permute_and_flip"])
     assert plan.correct == pytest.approx(0.857, abs=2e-3)
     assert plan.epsilon == 0.5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_queries_of_every_block_get_labels_of_their_own(name, monkeypatch):
+    """Five queries, two at a time, whose votes leave no other label a chance of 1e-300."""
+    monkeypatch.setattr(selection, "_AT_ONCE", 6)
+    counts = 9 * np.eye(3, dtype=int)[[0, 1, 2, 2, 1]]
+    drawn = load_mechanism(name).law.draw(counts, SelectionRate(200.0, 5), SecureNoise())
+    assert drawn.tolist() == [0, 1, 2, 2, 1]
