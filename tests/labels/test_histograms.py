@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from private_ensembles.labels.histograms import iterate_blocks, merge_histograms
+from private_ensembles.labels.histograms import (
+    iterate_blocks,
+    merge_histograms,
+    split_into_chunks,
+)
 
 
 def test_merging_is_undone():
@@ -45,3 +49,11 @@ def test_blocks_are_all_rows_in_order():
         assert [part.stop for part in parts[:-1]] == [part.start for part in parts[1:]]
     found = [part.start + start for part, start in zip(pairs, starts, strict=True)]
     np.testing.assert_array_equal(np.concatenate(found), first)
+
+
+def test_chunks_are_all_items_in_order():
+    """Seven items of which about three fit into a chunk, and one that is larger than any."""
+    items, sizes = np.arange(20, 28), np.array([*[700_000] * 6, 5_000_000, 1])
+    chunks = split_into_chunks(items, sizes)
+    assert len(chunks) > 3
+    assert np.concatenate(chunks).tolist() == items.tolist()
