@@ -1,8 +1,12 @@
 """docs/api.md: every example runs as printed, and every public name has a section."""
 
+import pytest
+
 import private_ensembles
 
 from .blocks import run_examples
+
+pytestmark = pytest.mark.docs
 
 
 def test_the_examples_give_what_the_page_says(root):

@@ -6,6 +6,8 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+pytestmark = pytest.mark.docs
+
 
 def test_every_tracked_file_is_of_a_class_with_a_licence(root):
     done = subprocess.run(

@@ -8,6 +8,8 @@ import pytest
 from . import blocks
 from .conftest import users_environment
 
+pytestmark = pytest.mark.docs
+
 PAGES = {name: (blocks.ROOT / name).read_text(encoding="utf-8") for name in blocks.pages()}
 # What of the repository is no part of the workflow, and pages name.
 BESIDE = ("docs", "examples", "verify", "README.md", "LICENSE", "MANIFEST.in")

@@ -12,6 +12,8 @@ import yaml
 
 import private_ensembles
 
+pytestmark = pytest.mark.docs
+
 ADDRESS = re.compile(r"https://github\.com/[\w-]+/private-ensembles")
 
 

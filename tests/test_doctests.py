@@ -52,6 +52,7 @@ def test_examples_need_no_torch(results):
     assert "TORCH False" in results
 
 
+@pytest.mark.docs
 def test_the_readme_s_python_runs_and_says_what_it_gives(root, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (root / "README.md").read_text(encoding="utf-8")

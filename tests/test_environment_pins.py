@@ -17,6 +17,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+pytestmark = pytest.mark.docs
+
 LOCKS = ("requirements", "docs")
 
 

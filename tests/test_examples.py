@@ -11,6 +11,8 @@ import pytest
 
 from private_ensembles.labels.planner import ranking
 
+pytestmark = pytest.mark.docs
+
 
 def output_of(root, name):
     """What an example prints, run as its reader would."""

@@ -81,6 +81,7 @@ def inner_names(code):
     return names - set(private_ensembles.__all__) - {"__version__"}
 
 
+@pytest.mark.docs
 def test_examples_and_pages_use_public_names_alone(root):
     """Findings are about other packages. Pages for contributors show inner modules."""
     pages = [*(root / "docs").rglob("*.md"), root / "README.md", *(root / "examples").glob("*.md")]

@@ -148,6 +148,7 @@ def test_the_library_does_not_know_snakemake(graph):
     assert [name for name in graph.modules if name.partition(".")[0] == "snakemake"] == []
 
 
+@pytest.mark.docs
 def test_the_picture_of_the_house_shows_these_floors(root):
     svg = "{http://www.w3.org/2000/svg}"
     tree = ElementTree.parse(root / "docs" / "architecture" / "floors.svg")
@@ -161,6 +162,7 @@ def test_the_picture_of_the_house_shows_these_floors(root):
     assert heights == sorted(heights)
 
 
+@pytest.mark.docs
 def test_the_page_on_architecture_tells_of_every_room_from_the_ground_up(root):
     page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
     told = page.partition("## The rooms")[2]

@@ -5,6 +5,8 @@ from importlib import import_module
 
 import pytest
 
+pytestmark = pytest.mark.docs
+
 
 def find_object(path):
     """Return the object at a dotted path below the package."""

@@ -21,6 +21,8 @@ from packaging.utils import canonicalize_name
 
 import private_ensembles
 
+pytestmark = pytest.mark.docs
+
 HEAVY = {"torch", "pandas", "matplotlib", "sklearn", "snakemake", "pydantic", "yaml", "gurobipy"}
 WORK = """
 import json, sys

@@ -11,6 +11,8 @@ from private_ensembles import plan
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.labels.task import Budget, Ensemble, Protection
 
+pytestmark = pytest.mark.docs
+
 DELTA = 1e-5
 
 

@@ -9,6 +9,8 @@ from private_ensembles.labels import registry, release_marks
 from private_ensembles.labels.task import ADJACENCIES, PRIVACY_MODELS
 from private_ensembles.report.html import VERDICTS
 
+pytestmark = pytest.mark.docs
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name / "README.md" for name in (".", "results", "studies")]
 PAGES += (ROOT / "docs").rglob("*.md")

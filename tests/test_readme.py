@@ -12,6 +12,8 @@ from private_ensembles.labels import registry
 from private_ensembles.papers.compare.comparison import NUMBER, RELATION
 from private_ensembles.papers.compare.statuses import STATUSES
 
+pytestmark = pytest.mark.docs
+
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = "\n".join(
     (ROOT / name).read_text(encoding="utf-8")

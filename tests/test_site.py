@@ -13,6 +13,8 @@ from private_ensembles import docs_address, on_site
 
 from . import browser
 
+pytestmark = pytest.mark.docs
+
 pytest.importorskip("mkdocs", reason="envs/docs.lock is not installed")
 
 
@@ -85,6 +87,7 @@ def test_the_reference_has_every_public_name(site):
     assert "&gt;&gt;&gt; " not in re.sub(r"<pre>.*?</pre>", "", page, flags=re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium")
 def test_an_opened_page_finds_what_is_searched_for(site, tmp_path):
     with browser.open_page(site / "docs" / "faq.html", tmp_path) as page:

@@ -8,6 +8,8 @@ import pytest
 
 from .blocks import run_examples
 
+pytestmark = pytest.mark.docs
+
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
 

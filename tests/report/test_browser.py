@@ -16,7 +16,10 @@ from private_ensembles.papers.common import style
 from private_ensembles.report import index
 from tests import browser
 
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium"),
+]
 
 SCREEN, SCREENS = 800, 15
 LINKS = "[...document.querySelectorAll('a[href]')].map((a) => a.href)"

@@ -122,6 +122,7 @@ def test_what_does_not_apply_is_told_by_its_reason_and_has_no_row(built_page):
     assert "Not applicable" not in built_page("secure", "labels.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(browser.CHROMIUM is None, reason="needs chromium")
 def test_the_figure_is_as_wide_as_a_telephone_and_printed_below_what_it_is_of(built_page, tmp_path):
     with style.open_figure(size=(4.4, 9)) as (drawn, _):

@@ -1,5 +1,6 @@
 """What a run has changed of the configuration makes that configuration again."""
 
+import pytest
 import yaml
 
 from private_ensembles.run.changes import changes, overriding_configuration
@@ -39,6 +40,7 @@ def test_the_published_configuration_is_valid_and_all_of_it_is_a_change(root):
     assert overriding_configuration(checked.to_dict()) == published
 
 
+@pytest.mark.docs
 def test_what_is_published_says_that_it_is_of_the_published_configuration(root):
     """Pages give the command; the file that it names was written from the run's configuration."""
     published = read(root / "config" / "scenarios" / "published.yaml")

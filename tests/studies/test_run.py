@@ -5,6 +5,8 @@ import shutil
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow
+
 TINY = ("--snakefile", "studies/Snakefile", "--configfile", "tests/config/tiny_studies.yaml")
 
 
