@@ -1,4 +1,4 @@
-"""What makes the software citable says the same everywhere: version, licence, title, address."""
+"""What makes the software citable says the same everywhere, and every file has a licence."""
 
 import json
 import re
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from fnmatch import fnmatchcase
 
 import pytest
 import yaml
@@ -116,3 +117,27 @@ def tracked_text(root):
             except UnicodeDecodeError:
                 continue
     return found
+
+
+def test_every_tracked_file_is_of_a_class_with_a_licence(root):
+    done = subprocess.run(
+        ["git", "-C", str(root), "ls-files"], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip("no repository of git")
+    first = (root / "ATTRIBUTION.md").read_text(encoding="utf-8").split("\n\n")[1]
+    cells = [line.split("|")[1] for line in first.splitlines()[2:]]
+    patterns = [pattern for cell in cells for pattern in re.findall(r"`([^`]+)`", cell)]
+
+    def fits(path, pattern):
+        # A star stands for a name, not for folders.
+        same_depth = path.count("/") == pattern.count("/")
+        return (pattern.endswith("/") and path.startswith(pattern)) or (
+            same_depth and fnmatchcase(path, pattern)
+        )
+
+    files = done.stdout.splitlines()
+    assert [path for path in files if not any(fits(path, one) for one in patterns)] == []
+    # And the table names nothing that is no longer there, but for the commands in its words.
+    unused = {one for one in patterns if not any(fits(path, one) for path in files)}
+    assert unused == {"publish_docs"}

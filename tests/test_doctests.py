@@ -1,13 +1,11 @@
 """The examples in the docstrings of public entry points give what they say, and need no torch."""
 
-import ast
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "workflow" / "private_ensembles"
@@ -50,19 +48,3 @@ def test_examples_of_the_docstrings_hold(results, module):
 
 def test_examples_need_no_torch(results):
     assert "TORCH False" in results
-
-
-@pytest.mark.docs
-def test_the_readme_s_python_runs_and_says_what_it_gives(root, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = (root / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    names = {"counts": np.random.default_rng(0).multinomial(100, [0.8, 0.1, 0.1], size=5)}
-    (imports, *calls) = filter(None, block.splitlines())
-    exec(imports, names)
-    for call in calls:
-        code, _, comment = call.partition("  # ")
-        value = eval(code, names)
-        assert not comment or value == ast.literal_eval(comment)
-    assert len(calls) == 3
-    assert (tmp_path / "a.session").is_file()

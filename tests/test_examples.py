@@ -1,5 +1,6 @@
-"""The example script runs as its reader would run it, and says what it promises."""
+"""Examples give what readers are told: README, docs/api.md, docs/tutorial.md and examples/."""
 
+import ast
 import os
 import re
 import runpy
@@ -9,9 +10,77 @@ import sys
 import numpy as np
 import pytest
 
+import private_ensembles
 from private_ensembles.labels.planner import ranking
 
+from .blocks import run_examples
+
 pytestmark = pytest.mark.docs
+
+NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
+
+
+def test_the_readme_s_python_runs_and_says_what_it_gives(root, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (root / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    names = {"counts": np.random.default_rng(0).multinomial(100, [0.8, 0.1, 0.1], size=5)}
+    (imports, *calls) = filter(None, block.splitlines())
+    exec(imports, names)
+    for call in calls:
+        code, _, comment = call.partition("  # ")
+        value = eval(code, names)
+        assert not comment or value == ast.literal_eval(comment)
+    assert len(calls) == 3
+    assert (tmp_path / "a.session").is_file()
+
+
+def test_the_examples_of_the_api_page_give_what_it_says(root):
+    text = (root / "docs" / "api.md").read_text(encoding="utf-8")
+    assert run_examples(text, "docs/api.md") > 15
+
+
+def test_every_public_name_has_a_heading_of_the_api_page(root):
+    text = (root / "docs" / "api.md").read_text(encoding="utf-8")
+    headed = {
+        name
+        for line in text.splitlines()
+        if line.startswith("## ")
+        for name in line[3:].split(", ")
+    }
+    assert headed == set(private_ensembles.__all__)
+
+
+@pytest.fixture(scope="module")
+def tutorial(root):
+    return (root / "docs" / "tutorial.md").read_text(encoding="utf-8")
+
+
+def test_the_tutorial_s_examples_give_what_it_says(tutorial):
+    assert run_examples(tutorial, "docs/tutorial.md") > 30
+
+
+def test_the_pictures_are_drawn_from_the_examples(tutorial, root, tmp_path):
+    pictures = sorted((root / "docs" / "tutorial").glob("*.svg"))
+    assert {picture.name for picture in pictures} == set(
+        re.findall(r"\(tutorial/(.*?)\)", tutorial)
+    )
+    runpy.run_path(str(root / "docs" / "tutorial" / "draw.py"))["main"](tmp_path)
+    for picture in pictures:
+        kept, drawn = (
+            re.sub(r"Matplotlib v\S+", "", folder.joinpath(picture.name).read_text("utf-8"))
+            for folder in (picture.parent, tmp_path)
+        )
+        # Coordinates in points; another processor or library may round the last digits elsewhere.
+        numbers = [np.array(re.findall(NUMBER, drawing), dtype=float) for drawing in (kept, drawn)]
+        assert re.sub(NUMBER, "", kept) == re.sub(NUMBER, "", drawn), picture.name
+        np.testing.assert_allclose(*numbers, atol=0.02, err_msg=picture.name)
+
+
+def test_there_is_no_formula_before_the_fourth_part(tutorial):
+    before = tutorial.partition("\n## 4. ")[0]
+    prose = re.sub(r"```python.*?```", "", before, flags=re.DOTALL)
+    assert not re.search(r"≤|\^|Pr\[|ε", prose)
 
 
 def output_of(root, name):

@@ -1,24 +1,21 @@
-"""The package's face: names are found, load late, and open with an example; pages use no others."""
+"""The package's face: names are found, load late, open with an example, take few arguments."""
 
+import ast
 import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import fields, is_dataclass
 from typing import get_args, get_type_hints
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import private_ensembles
 
 MOST_ARGUMENTS, MOST_FIELDS = 9, 10
-# Pages for those who change the package, and so use its modules.
-FOR_CONTRIBUTORS = {
-    "docs/add-a-figure.md",
-    "docs/add-a-mechanism.md",
-    "docs/add-a-paper.md",
-    "docs/add-a-vote-file-format.md",
-}
 
 
 @pytest.mark.parametrize("name", private_ensembles.__all__)
@@ -73,45 +70,6 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = private_ensembles.release_label
 
 
-def inner_names(code):
-    """What a text of Python names in the package that is not public, as modules or attributes."""
-    names = set(re.findall(r"\bprivate_ensembles\.(\w+)", code))
-    for listed in re.findall(r"from private_ensembles import (\([^)]*\)|.*)", code):
-        names |= set(re.findall(r"(?<!as )\b\w+", listed)) - {"as"}
-    return names - set(private_ensembles.__all__) - {"__version__"}
-
-
-@pytest.mark.docs
-def test_examples_and_pages_use_public_names_alone(root):
-    """Findings are about other packages. Pages for contributors show inner modules."""
-    pages = [*(root / "docs").rglob("*.md"), root / "README.md", *(root / "examples").glob("*.md")]
-    texts = {
-        path: "\n".join(
-            re.sub(r"(?m)^(>>>|\.\.\.) ?", "", block)
-            for block in re.findall(r"(?ms)^ *```py\w*\n(.*?)^ *```", path.read_text("utf-8"))
-        )
-        for path in pages
-    } | {path: path.read_text("utf-8") for path in (root / "examples").glob("*.py")}
-    inner = {str(path.relative_to(root)): inner_names(text) for path, text in texts.items()}
-    shown = {name for name, names in inner.items() if names}
-    assert shown <= FOR_CONTRIBUTORS, {name: inner[name] for name in shown - FOR_CONTRIBUTORS}
-    assert sum("private_ensembles" in text for text in texts.values()) > 12
-
-
-@pytest.mark.parametrize(
-    ("code", "names"),
-    [
-        ("from private_ensembles.audit import audit_sampler", {"audit"}),
-        ("import private_ensembles.audit as audit", {"audit"}),
-        ("from private_ensembles import plan, audit", {"audit"}),
-        ("from private_ensembles import (\n    plan,\n    labels,\n)\nx = 1", {"labels"}),
-        ("from private_ensembles import plan\nimport private_ensembles\nplan()", set()),
-    ],
-)
-def test_inner_names_are_seen_however_they_are_imported(code, names):
-    assert inner_names(code) == names
-
-
 def test_importing_the_package_loads_nothing(root):
     code = "import sys, private_ensembles; dir(private_ensembles); print(sorted(sys.modules))"
     given = {"capture_output": True, "text": True, "check": True}
@@ -120,3 +78,61 @@ def test_importing_the_package_loads_nothing(root):
     ).stdout
     for heavy in ("numpy", "scipy", "torch", "pandas", "matplotlib", "snakemake"):
         assert f"'{heavy}'" not in shown
+
+
+def test_every_extra_that_a_message_names_brings_the_module(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    other_names = {"sklearn": "scikit-learn", "dp_accounting": "dp-accounting", "yaml": "pyyaml"}
+    other_names |= {"pydantic_core": "pydantic"}
+    for module, extra in private_ensembles.EXTRAS.items():
+        brought = map(Requirement, project["optional-dependencies"][extra])
+        wanted = canonicalize_name(other_names.get(module, module))
+        assert wanted in {canonicalize_name(one.name) for one in brought}, module
+    names = {extra for extra in project["optional-dependencies"] if extra not in ("all", "docs")}
+    (everything,) = map(Requirement, project["optional-dependencies"]["all"])
+    assert everything.extras == names
+
+
+def test_a_module_of_nobody_is_named_as_it_always_is():
+    with pytest.raises(ModuleNotFoundError) as failed:
+        import pandas_of_nobody  # noqa: F401
+    assert private_ensembles.missing_extra(failed.value) == "No module named 'pandas_of_nobody'"
+
+
+MOST = 9
+# A row of the ledger has as many columns.
+ALLOWED = {"papers/ledger/row.py ledger_row"}
+
+
+def _arguments(function: ast.FunctionDef) -> int:
+    arguments = function.args
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    named = [argument for argument in named if argument.arg not in ("self", "cls")]
+    return len(named) + (arguments.vararg is not None) + (arguments.kwarg is not None)
+
+
+def test_an_adjacency_is_of_records(root):
+    """The audit looks at votes and speaks of neighbours; plans and teachers, of an adjacency."""
+    package = root / "workflow" / "private_ensembles"
+    named = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.arg) and node.arg == "adjacency")
+        or (isinstance(node, ast.Name) and node.id == "adjacency")
+    }
+    looks = re.compile(r"audit/(?!api)|.*/mathematics/")
+    assert [name for name in named if looks.match(name)] == []
+    rooms = {name.partition("/")[0] for name in named}
+    assert {"labels", "training", "papers", "release"} <= rooms
+
+
+def test_no_function_takes_ten_arguments(root):
+    package = root / "workflow" / "private_ensembles"
+    many = {
+        f"{path.relative_to(package).as_posix()} {node.name}"
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and _arguments(node) > MOST
+    }
+    assert many == ALLOWED

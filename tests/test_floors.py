@@ -4,12 +4,14 @@ grimp reads every import statement, those inside functions included: a late impo
 """
 
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import grimp
 import pytest
 
+import private_ensembles
 from private_ensembles.labels import registry
 from private_ensembles.papers.all import ALL
 
@@ -180,3 +182,12 @@ def test_every_room_says_what_lives_in_it():
     for name in set().union(*FLOORS):
         text = (HOUSE / name / "__init__.py").read_text(encoding="utf-8")
         assert "import" in text.split('"""')[1].lower(), f"{name}: says nothing of what it imports"
+
+
+def test_no_module_needs_what_no_extra_brings(graph):
+    """Every import of another project's module is of the core, or `EXTRAS` says where it is."""
+    outside = {name for name in graph.modules if not name.startswith(PACKAGE)}
+    outside -= set(sys.stdlib_module_names)
+    assert outside == {"numpy", "scipy", "pandas", "highspy", "opendp", "threadpoolctl"} | (
+        set(private_ensembles.EXTRAS)
+    )

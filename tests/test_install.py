@@ -19,8 +19,6 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-import private_ensembles
-
 pytestmark = pytest.mark.docs
 
 HEAVY = {"torch", "pandas", "matplotlib", "sklearn", "snakemake", "pydantic", "yaml", "gurobipy"}
@@ -177,34 +175,3 @@ def test_the_wheel_works_in_an_empty_virtual_environment(distributions, tmp_path
         )
 
     _works(run, tmp_path)
-
-
-def test_every_extra_that_a_message_names_brings_the_module(root):
-    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    other_names = {"sklearn": "scikit-learn", "dp_accounting": "dp-accounting", "yaml": "pyyaml"}
-    other_names |= {"pydantic_core": "pydantic"}
-    for module, extra in private_ensembles.EXTRAS.items():
-        brought = map(Requirement, project["optional-dependencies"][extra])
-        wanted = canonicalize_name(other_names.get(module, module))
-        assert wanted in {canonicalize_name(one.name) for one in brought}, module
-    names = {extra for extra in project["optional-dependencies"] if extra not in ("all", "docs")}
-    (everything,) = map(Requirement, project["optional-dependencies"]["all"])
-    assert everything.extras == names
-
-
-def test_no_module_needs_what_no_extra_brings(root):
-    """Every import of another project's module is of the core, or `EXTRAS` says where it is."""
-    import grimp
-
-    graph = grimp.build_graph("private_ensembles", include_external_packages=True)
-    outside = {name for name in graph.modules if not name.startswith("private_ensembles")}
-    outside -= set(sys.stdlib_module_names)
-    assert outside == {"numpy", "scipy", "pandas", "highspy", "opendp", "threadpoolctl"} | (
-        set(private_ensembles.EXTRAS)
-    )
-
-
-def test_a_module_of_nobody_is_named_as_it_always_is():
-    with pytest.raises(ModuleNotFoundError) as failed:
-        import pandas_of_nobody  # noqa: F401
-    assert private_ensembles.missing_extra(failed.value) == "No module named 'pandas_of_nobody'"

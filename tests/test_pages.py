@@ -1,10 +1,12 @@
-"""Links of all pages lead somewhere, and docs/privacy.md explains every word of the tables."""
+"""Pages: links lead somewhere, names that they use exist, words and mechanisms are explained."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import private_ensembles
 from private_ensembles.labels import registry, release_marks
 from private_ensembles.labels.task import ADJACENCIES, PRIVACY_MODELS
 from private_ensembles.report.html import VERDICTS
@@ -183,3 +185,78 @@ def test_nobody_is_told_what_nobody_would_say():
         text = re.sub(r"\W+", " ", path.read_text(encoding="utf-8"))
         for phrase in NEVER_SAID:
             assert re.sub(r"\W+", " ", phrase) not in text, (path, phrase)
+
+
+def find_object(path):
+    """Return the object at a dotted path below the package."""
+    parts = path.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found = import_module(".".join(["private_ensembles", *parts[:length]]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[length:]:
+            found = getattr(found, name)
+        return found
+    raise LookupError(path)
+
+
+def test_every_name_in_the_table_of_terms_exists(root):
+    text = (root / "docs/glossary.md").read_text(encoding="utf-8")
+    table = text.split("## Terms of the field", 1)[1].split("\n## ", 1)[0]
+    names = re.findall(r"`((?:accounting|audit|labels|papers)\.[\w.]+)`", table)
+    assert len(names) >= 20
+    for name in names:
+        find_object(name)
+
+
+def test_a_name_that_does_not_exist_is_noticed():
+    with pytest.raises(AttributeError):
+        find_object("accounting.trade_off.no_such")
+
+
+# Pages for those who change the package, and so use its modules.
+FOR_CONTRIBUTORS = {
+    "docs/add-a-figure.md",
+    "docs/add-a-mechanism.md",
+    "docs/add-a-paper.md",
+    "docs/add-a-vote-file-format.md",
+}
+
+
+def inner_names(code):
+    """What a text of Python names in the package that is not public, as modules or attributes."""
+    names = set(re.findall(r"\bprivate_ensembles\.(\w+)", code))
+    for listed in re.findall(r"from private_ensembles import (\([^)]*\)|.*)", code):
+        names |= set(re.findall(r"(?<!as )\b\w+", listed)) - {"as"}
+    return names - set(private_ensembles.__all__) - {"__version__"}
+
+
+def test_examples_and_pages_use_public_names_alone(root):
+    """Findings are about other packages. Pages for contributors show inner modules."""
+    pages = [*(root / "docs").rglob("*.md"), root / "README.md", *(root / "examples").glob("*.md")]
+    texts = {
+        path: "\n".join(
+            re.sub(r"(?m)^(>>>|\.\.\.) ?", "", block)
+            for block in re.findall(r"(?ms)^ *```py\w*\n(.*?)^ *```", path.read_text("utf-8"))
+        )
+        for path in pages
+    } | {path: path.read_text("utf-8") for path in (root / "examples").glob("*.py")}
+    inner = {str(path.relative_to(root)): inner_names(text) for path, text in texts.items()}
+    shown = {name for name, names in inner.items() if names}
+    assert shown <= FOR_CONTRIBUTORS, {name: inner[name] for name in shown - FOR_CONTRIBUTORS}
+    assert sum("private_ensembles" in text for text in texts.values()) > 12
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("from private_ensembles.audit import audit_sampler", {"audit"}),
+        ("import private_ensembles.audit as audit", {"audit"}),
+        ("from private_ensembles import plan, audit", {"audit"}),
+        ("from private_ensembles import (\n    plan,\n    labels,\n)\nx = 1", {"labels"}),
+        ("from private_ensembles import plan\nimport private_ensembles\nplan()", set()),
+    ],
+)
+def test_inner_names_are_seen_however_they_are_imported(code, names):
+    assert inner_names(code) == names
