@@ -98,18 +98,21 @@ def test_no_arrow_points_up():
     assert up == []
 
 
-@pytest.mark.parametrize("room", ARROWS)
-def test_a_room_imports_what_its_line_says(room, graph):
-    found = {_room(imported) for module, imported in _arrows(graph) if _room(module) == room}
-    assert found - {room} == ARROWS[room]
+def test_a_room_imports_what_its_line_says(graph):
+    found = {room: set() for room in ARROWS}
+    for module, imported in _arrows(graph):
+        found[_room(module)] |= {_room(imported)} - {_room(module)}
+    assert found == ARROWS
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_paper_imports_of_others_what_its_line_says(part, graph):
+def test_a_paper_imports_of_others_what_its_line_says(graph):
     inside = f"{PACKAGE}.papers."
-    arrows = [arrow for arrow in _arrows(graph) if all(end.startswith(inside) for end in arrow)]
-    known = {tuple(end.removeprefix(inside).split(".")[0] for end in arrow) for arrow in arrows}
-    assert {to for start, to in known if start == part} - {part} == PARTS[part]
+    found = {part: set() for part in PARTS}
+    for arrow in _arrows(graph):
+        if all(end.startswith(inside) for end in arrow):
+            start, to = (end.removeprefix(inside).split(".")[0] for end in arrow)
+            found[start] |= {to} - {start}
+    assert found == PARTS
 
 
 def test_the_doorstep_leads_to_the_command_and_nowhere_else(graph):

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import private_ensembles
-from private_ensembles import docs_address, on_site
+from private_ensembles import on_site
 
 from . import browser
 
@@ -103,8 +103,3 @@ def test_an_opened_page_finds_what_is_searched_for(site, tmp_path):
         assert all(address.startswith(("file:", "data:")) for address in page.requests)
         page.resize(400)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_links_lead_to_the_site_if_there_is_one(monkeypatch):
-    monkeypatch.setattr(private_ensembles, "SITE", "https://example.org/")
-    assert docs_address("docs/nzc.md#findings") == "https://example.org/docs/nzc.html#findings"
