@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import brentq
 
-from benchmarks import right_labels
+from benchmarks import absent, libraries, right_labels, run
 from private_ensembles import plan
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.labels import registry
@@ -125,7 +125,7 @@ def test_the_readme_s_tallies_by_paper_are_those_of_the_published_comparison():
 
 
 def test_the_readme_says_how_far_a_budget_goes_as_the_planner_does():
-    """README: right labels by teachers, labels and epsilon; tests/benchmarks runs the planner."""
+    """README: right labels by teachers, labels and epsilon; below the planner is run."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert right_labels.format_shares(published("benchmarks/right_labels")) in readme
     assert f"alone is right on {100 * right_labels.teacher_accuracy():.0f} %" in " ".join(
@@ -289,3 +289,62 @@ def test_what_a_stated_reach_costs_in_right_labels_is_what_the_planner_expects(r
     asked = Ensemble(250, 10), Budget(2, DELTA), 100, Protection.disjoint(reach=reach)
     best, *_ = plan(*asked, mechanisms=["gnmax_exact"])
     assert int(said[reach]) == round(best.correct)
+
+
+def test_the_page_of_benchmarks_says_what_the_numbers_beside_it_say(tmp_path):
+    for numbers in run.DOCS.glob("*.csv"):
+        (tmp_path / numbers.name).write_bytes(numbers.read_bytes())
+    run.write_page(tmp_path)
+    written, kept = ((folder / "README.md").read_text("utf-8") for folder in (tmp_path, run.DOCS))
+    assert written == kept
+
+
+RIGHT = published("benchmarks/right_labels")
+
+
+@pytest.mark.parametrize(("teachers", "labels", "epsilon"), [(25, 20, 4.0), (50, 20, 2.0)])
+def test_what_docs_say_of_a_case_is_what_the_planner_finds(teachers, labels, epsilon):
+    case = {"teachers": teachers, "labels": labels, "epsilon": epsilon}
+    row = RIGHT[(RIGHT[list(case)] == pd.Series(case)).all(axis=1)].iloc[0]
+    found = right_labels.measure_best_plan(**case)
+    assert found["mechanism"] == row["mechanism"]
+    assert found["right"] == pytest.approx(row["right"], rel=1e-6)
+
+
+@pytest.mark.slow
+def test_all_that_docs_say_is_what_the_planner_finds():
+    columns = ["teachers", "labels", "epsilon", "mechanism", "right"]
+    found = right_labels.measure()[columns]
+    pd.testing.assert_frame_equal(found, RIGHT[columns], rtol=1e-6)
+
+
+def test_more_teachers_fewer_labels_and_a_larger_epsilon_have_a_larger_share_right():
+    # The same queries at every epsilon; other ones for other numbers.
+    for last, sign, slack in (("epsilon", 1, 1e-3), ("teachers", 1, 0.01), ("labels", -1, 0.01)):
+        others = [name for name in ("teachers", "labels", "epsilon") if name != last]
+        shares = RIGHT.set_index([*others, last])["share"].unstack()
+        assert (sign * shares.diff(axis=1).iloc[:, 1:] >= -slack).all(axis=None), last
+
+
+def test_the_page_on_absent_ballots_shows_the_tables():
+    data = published("benchmarks/absent")
+    page = (ROOT / "docs" / "ballots.md").read_text(encoding="utf-8")
+    assert absent.format_accuracy(data) in page
+    assert absent.format_threshold(data) in page
+    assert set(data["teachers"]) == set(absent.TEACHERS)
+
+
+def test_the_page_on_libraries_names_what_the_numbers_say():
+    data = published("benchmarks/libraries")
+    page = (ROOT / "docs" / "libraries.md").read_text(encoding="utf-8")
+    claims = data[data["part"] == "claim"]
+    failing = claims[claims["verdict"] == "fails"]
+    assert set(failing["library"]) == {"llama-index-packs-diff-private-simple-dataset"}
+    for package in libraries.PACKAGES:
+        rows = data[(data["library"] == package.name) & (data["version"] == package.version)]
+        assert len(rows)
+        assert package.version in page
+    (pack,) = failing.to_dict("records")
+    for value in (pack["claimed"], pack["lower"], pack["exact"]):
+        assert f"{value:.2f}" in page
+    assert all(data.loc[data["part"] == "skipped", "note"].notna())

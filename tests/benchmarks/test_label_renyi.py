@@ -9,13 +9,10 @@ import pytest
 
 from benchmarks.label_renyi import renyi_epsilon, renyi_sigma
 from private_ensembles import label_epsilon, noise_scale
-from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
     NeighbourPairs,
-    bounded_range_pairs,
     two_class_dominating_pairs,
 )
-from private_ensembles.accounting.adaptive_composition.gaussian_maximum import GaussianMaximum
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.task import (
@@ -24,7 +21,6 @@ from private_ensembles.labels.task import (
     Task,
     Wanted,
 )
-from tests.labels.accounts.test_groups import exact_delta
 
 from ..accounting.adversaries import both_orders, exact_value, power, random_rows
 
@@ -48,7 +44,7 @@ def renyi_by_definition(pairs, labels, delta):
 @pytest.mark.parametrize(
     ("K", "labels", "scale", "near"),
     # Of one label and few teachers the best order is beyond those that are tried.
-    [(11, 10, 9.0, 1.001), (51, 20, 20.67, 1.001), (5, 1, 3.0, 1.01)],
+    [(11, 10, 9.0, 1.001), (5, 1, 3.0, 1.01)],
 )
 def test_it_is_the_worst_divergence_composed_and_converted(K, labels, scale, near):
     law = load_mechanism("gnmax_exact").law
@@ -59,8 +55,7 @@ def test_it_is_the_worst_divergence_composed_and_converted(K, labels, scale, nea
     assert exact <= claimed <= exact * near
 
 
-@pytest.mark.parametrize("labels", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("seed", "labels"), [(0, 1), (1, 2), (2, 3)])
 def test_no_strategy_in_fractions_reaches_more(seed, labels):
     first, second = random_rows(np.random.default_rng(seed), 3, 3)
     pairs, delta = both_orders(first, second), 1e-2
@@ -68,31 +63,6 @@ def test_no_strategy_in_fractions_reaches_more(seed, labels):
     if math.isfinite(claimed):
         least, _ = power(claimed)
         assert exact_value(pairs, labels, least) <= Fraction(delta)
-
-
-@pytest.mark.parametrize(
-    ("family", "labels"),
-    [
-        (two_class_dominating_pairs([0.25, 0.75]), 10),
-        (GaussianMaximum(20.0, 51, 10), 30),
-        (GaussianMaximum(3.0, 11, 3), 5),
-        (bounded_range_pairs(2 / 9), 50),
-    ],
-)
-def test_labels_charged_together_cost_less(family, labels):
-    """What an adversary reaches is below it, and so is the account of the labels."""
-    together = adaptive_epsilon(family, labels, 1e-5)
-    claimed = renyi_epsilon(family, labels, 1e-5)
-    assert together.lower <= together.upper < claimed < 1.3 * together.upper
-
-
-def test_more_classes_cost_at_least_what_two_do():
-    two = load_mechanism("gnmax_exact").law.dominating_pairs(
-        Task(Ensemble(51, 2), Budget(1, 1e-5), Wanted(20)),
-        load_mechanism("gnmax_exact").law.noise_at_scale(20.0),
-    )
-    many = GaussianMaximum(20.0, 51, 10)
-    assert renyi_epsilon(two, 20, 1e-5) < renyi_epsilon(many, 20, 1e-5)
 
 
 def test_what_tells_everything_costs_everything():
@@ -110,6 +80,7 @@ def test_bad_numbers_are_refused(labels, delta):
         renyi_epsilon(two_class_dominating_pairs([0.25, 0.75]), labels, delta)
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize(
     ("epsilon", "teachers", "labels", "printed"),
     [(1, 51, 20, 20.67), (1, 251, 100, 45.76), (2, 51, 100, 24.32)],
@@ -124,14 +95,7 @@ def test_documented_scales_are_found(epsilon, teachers, labels, printed):
     assert 0.86 < scale / counts < 0.88
 
 
-@pytest.mark.parametrize(("C", "K", "Q"), [(2, 4, 2), (2, 5, 3), (3, 3, 2), (4, 4, 1)])
-def test_no_adversary_reaches_delta(C, K, Q):
-    task = Task(Ensemble(K, C), Budget(1.0, 1e-3), Wanted(Q))
-    noise = GaussianNoise(renyi_sigma(task), Q)
-    assert exact_delta(load_mechanism("gnmax_exact").law, noise, task) <= task.budget.delta
-
-
-@pytest.mark.parametrize("classes", [2, 10])
+@pytest.mark.parametrize("classes", [2, pytest.param(10, marks=pytest.mark.slow)])
 def test_less_noise_costs_more_and_the_account_of_labels_less(classes):
     law, task = (
         load_mechanism("gnmax_exact").law,

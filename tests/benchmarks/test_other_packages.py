@@ -1,12 +1,15 @@
-"""Other packages' vote steps: the exact values by hand, and verdicts that can go either way."""
+"""Other packages' claims: the exact values by hand, and verdicts that can go either way."""
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from benchmarks import vote_steps
+from benchmarks import selections, vote_steps
+from benchmarks.selections import EPSILON, SHIFTS
+from private_ensembles.audit import exact_epsilon
 
 PACK = {
     "sigma": 0.51,
@@ -114,3 +117,54 @@ def test_tokens_of_invink_and_labels_of_autodp():
     labels |= {"orders": [2.0, 10.0], "bounds": [1e-8, 0.01]}
     found = verdicts(vote_steps.judge_autodp(labels))
     assert found == ["holds", "holds", "not covered", "fails", "not covered"]
+
+
+SCORES = [[2, 0, 0], [0, 1, 3]]
+
+
+def said(law="exponential", *, drawn_by="exponential", claimed=EPSILON, ends=(0, 0, 50)):
+    """What a reproducer would print of a library that draws by a law."""
+    generator = np.random.default_rng(0)
+    chances = selections.LAWS[drawn_by](2.0)(np.array(SCORES))
+    counts = [generator.multinomial(20_000, row).tolist() for row in chances]
+    selection = {
+        "mechanism": "by hand",
+        "law": law,
+        "monotonic": False,
+        "claimed": claimed,
+        "scores": SCORES,
+        "counts": counts,
+    }
+    return {"selections": [selection], "ends": [{"mechanism": "by hand", "counts": list(ends)}]}
+
+
+def test_permute_and_flip_breaks_the_exponential_mechanism_s_rho_by_a_pair_that_anyone_can_check():
+    """Scores 6, 6, 6 or 5, 6, 5 at scale 2: D of order 2, halved, is above epsilon^2 / 8."""
+    q = mpmath.exp(mpmath.mpf(-1) / 2)
+    # Equal scores: a third each. One ahead of two: each of those wins q times the integral of
+    # (1 - t)(1 - q t), the sum over both orders of visits.
+    behind = q * (mpmath.mpf(1) / 2 - q / 6)
+    near = [behind, 1 - 2 * behind, behind]
+    divergence = mpmath.log(sum(mpmath.mpf(1) / 9 / p for p in near))
+    law = selections.exponential_noise(2.0)
+    np.testing.assert_allclose(law(np.array([[5, 6, 5]]))[0], [float(p) for p in near], rtol=1e-12)
+    (row,) = selections.list_other_law()
+    assert row["exact"] >= divergence / 2
+    pairs = selections.neighbours(SHIFTS["each score by at most 1"])
+    assert row["exact"] > 2 * EPSILON**2 / 8
+    # Of the law itself, by the largest loss: what the claim can be short of at most.
+    assert row["exact"] <= exact_epsilon(law(pairs[0]), pairs[1], 0.0) ** 2 / 2 * (1 + 1e-6)
+
+
+def test_draws_decide_whether_a_claim_is_of_the_law_that_is_stated():
+    assert selections.judge(said())[0]["verdict"] == "holds"
+    other = selections.judge(said(drawn_by="permute_and_flip"))
+    assert other[0]["verdict"] == "another law is drawn"
+    # Half of what is spent.
+    assert selections.judge(said(claimed=EPSILON / 2))[0]["verdict"] == "fails"
+
+
+def test_the_wrong_end_is_seen():
+    assert selections.judge(said())[1]["verdict"] == "as expected"
+    row = selections.judge(said(ends=(50, 0, 0)))[1]
+    assert (row["verdict"], row["seen"]) == ("differs", "largest 0 times, smallest 50 times")
