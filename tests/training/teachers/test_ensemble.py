@@ -1,4 +1,4 @@
-"""ensemble: independent teachers, trained either way, in one job or several, killed or not."""
+"""Ensembles: independent teachers, trained either way, in one job or several, killed or not."""
 
 import numpy as np
 import pytest
@@ -232,3 +232,12 @@ def test_gpu_trains_the_same_teachers_within_rounding(kind, model):
         assert (votes == cast_votes(other, IMAGES, **how, device="cuda")).mean() > 0.99
         for a, b in zip(on_cpu, other, strict=True):
             assert all(torch.allclose(a[name], b[name], atol=1e-4) for name in a)
+
+
+def test_members_have_their_own_shards_as_integers():
+    records = ShardedRecords(
+        torch.zeros((4, 2, 2), dtype=torch.uint8), [0, 1, 0, 1], [[0], [1, 2], [3]], 16, 2
+    )
+    tensors = records.select_members(torch.device("cpu"), [2, 1])
+    assert [shard.tolist() for shard in tensors.shards] == [[3], [1, 2]]
+    assert tensors.labels.dtype == torch.int64

@@ -1,9 +1,13 @@
-"""models: the paper's network, and the same weights from the same seed."""
+"""Networks: the papers' layers, weights from a seed alone, one vote per teacher and query."""
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.functional import max_pool2d
 
+from private_ensembles.base.progress import Meter
+from private_ensembles.training.initialisation import seeded_weights
+from private_ensembles.training.teachers.device import scale_pixels
 from private_ensembles.training.teachers.models import (
     MODELS,
     MaxPool2x2,
@@ -11,6 +15,7 @@ from private_ensembles.training.teachers.models import (
     darrm_cnn,
     mnist_cnn,
 )
+from private_ensembles.training.teachers.voting import cast_votes
 
 
 def test_darrm_cnn_has_the_papers_layers():
@@ -79,3 +84,74 @@ def test_pooling_and_its_gradient_are_pytorchs_bit_for_bit_ties_included(shape, 
     assert torch.equal(*(torch.autograd.grad(y, images, gradient)[0] for y in (ours, theirs)))
     with torch.no_grad():
         assert torch.equal(MaxPool2x2()(images), theirs)
+
+
+IMAGES = np.random.default_rng(0).integers(0, 17, (60, 8, 8)).astype(np.uint8)
+
+
+def teachers():
+    return [build_model("linear", (8, 8), 2, seed).state_dict() for seed in range(3)]
+
+
+def test_votes_are_the_largest_logits_one_column_per_teacher():
+    ensemble = teachers()
+    votes = cast_votes(ensemble, IMAGES, model="linear", pixel_max=16, n_classes=2, batch_size=7)
+    inputs = scale_pixels(torch.from_numpy(IMAGES), 16).flatten(1)
+    assert votes.dtype == np.uint8
+    for i, teacher in enumerate(ensemble):
+        logits = inputs @ teacher["1.weight"].T + teacher["1.bias"]
+        assert np.array_equal(votes[:, i], logits.argmax(1).numpy())
+
+
+def test_meter_counts_teachers():
+    lines = []
+    meter = Meter(3, "teachers", say=None, log=lines.append)
+    cast_votes(teachers(), IMAGES, model="linear", pixel_max=16, n_classes=2, meter=meter)
+    meter.finish()
+    assert lines[0].startswith("3 teachers in ")
+
+
+def test_teacher_that_cannot_vote_is_named():
+    ensemble = teachers()
+    with pytest.raises(ValueError, match="teacher 0 does not fit model darrm_cnn"):
+        cast_votes(ensemble, IMAGES, model="darrm_cnn", pixel_max=16, n_classes=2)
+    ensemble[1]["1.bias"][0] = float("nan")
+    with pytest.raises(ValueError, match="teacher 1: logits are not finite"):
+        cast_votes(ensemble, IMAGES, model="linear", pixel_max=16, n_classes=2)
+
+
+@pytest.mark.parametrize("model", ["darrm_cnn", "mlp"])
+def test_votes_do_not_depend_on_the_size_of_the_batches(model):
+    states = [build_model(model, (8, 8), 5, seed).state_dict() for seed in range(2)]
+    how = {"model": model, "pixel_max": 16, "n_classes": 5}
+    votes = [cast_votes(states, IMAGES, **how, batch_size=size) for size in (1, 7, 60)]
+    assert np.array_equal(votes[0], votes[1])
+    assert np.array_equal(votes[0], votes[2])
+    assert votes[0].dtype == np.uint8
+
+
+def weights(seed):
+    with seeded_weights(seed):
+        return torch.nn.Linear(3, 2).weight.detach()
+
+
+def test_weights_are_those_of_the_seed_whatever_was_drawn_before():
+    first = weights(7)
+    torch.rand(5)
+    assert torch.equal(first, weights(7))
+    assert not torch.equal(first, weights(8))
+
+
+def test_weights_are_those_that_pytorch_draws_after_its_own_seed():
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(7)
+        wanted = torch.nn.Linear(3, 2).weight
+    assert torch.equal(weights(7), wanted)
+
+
+def test_no_generator_of_the_process_is_changed(monkeypatch):
+    before = torch.random.get_rng_state()
+    # `torch.manual_seed` calls it, whether or not there is a GPU.
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", lambda _: pytest.fail("seeds the GPUs"))
+    weights(7)
+    assert torch.equal(before, torch.random.get_rng_state())
