@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from snakemake.cli import parse_config
 
+from private_ensembles.command.main import main
 from private_ensembles.run import check as module
 from private_ensembles.run.check import (
     ConfigError,
@@ -21,6 +22,7 @@ from private_ensembles.run.check import (
     put_back_texts,
 )
 from private_ensembles.run.configuration import TEXTS
+from private_ensembles.run.removed_names import REMOVED, advice
 from tests.run.shipped import DEFAULT, GONE, ROOT, assert_refused, changed
 
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.json"
@@ -401,3 +403,26 @@ def test_nothing_but_plain_values_is_built(tmp_path):
     (tmp_path / "my.yaml").write_text("x: !!python/object/apply:os.getcwd []\n")
     with pytest.raises(yaml.YAMLError):
         module.read_yaml(tmp_path / "my.yaml")
+
+
+# Names that still are something elsewhere: an option of release and plan, a subcommand.
+ELSEWHERE = {"most_ones", "release"}
+
+
+@pytest.mark.parametrize("name", sorted(REMOVED.keys() - ELSEWHERE))
+def test_a_key_that_is_gone_says_what_to_do(name):
+    assert_refused({name: 3}, f"{name}: is gone: {REMOVED[name]}")
+    assert_refused({f"planner.{name}": 3}, f"planner.{name}: is gone: {REMOVED[name]}")
+
+
+@pytest.mark.parametrize("name", sorted(REMOVED.keys() - ELSEWHERE))
+def test_an_option_that_is_gone_says_what_to_do(name, capsys):
+    option = f"--{name.replace('_', '-')}"
+    with pytest.raises(SystemExit) as end:
+        main(["plan", "--teachers", "9", "--queries", "3", "--classes", "2", option, "1"])
+    assert end.value.code == 2
+    assert capsys.readouterr().err == f"error: {option} is gone: {REMOVED[name]}\n"
+
+
+def test_a_name_that_never_was_there_gets_no_advice():
+    assert advice("--nothing") is None

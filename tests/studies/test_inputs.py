@@ -1,13 +1,15 @@
-"""What studies take from the workflow's settings, and when there is nothing to study."""
+"""What may stand in studies/config.yaml, and what studies take from the workflow's settings."""
 
 from pathlib import Path
+
+import pytest
 
 from private_ensembles.run.check import check, read_yaml
 from private_ensembles.run.configuration import Configuration
 from studies.adversaries import inputs as adversaries
 from studies.authors_labels import inputs as authors_labels
 from studies.authors_votes import inputs as authors_votes
-from studies.configuration import check_or_exit
+from studies.configuration import Studies, check_or_exit
 from studies.equal_budget import inputs as equal_budget
 from studies.interactive_students import inputs as interactive_students
 from studies.intercept import inputs as intercept
@@ -92,3 +94,51 @@ def test_adversaries_attack_where_they_are_asked_to_and_both_papers_are_run():
     assert read["plain_votes"] == "results/votes/digits-10/kind=plain,K=50,seed=0.npz"
     assert read["private_votes"] == "results/votes/digits/kind=private,K=11,seed=0.npz"
     assert adversaries.attack_settings(check(changed({"papers": ["pate"]})), anywhere) == {}
+
+
+PAPERS_DATA = check(DEFAULT | {"data": "paper"})
+
+
+def test_the_file_is_whole_and_null_leaves_a_study_out():
+    assert set(GIVEN) == set(Studies.model_fields)
+    assert check_or_exit(GIVEN, PAPERS_DATA).to_dict() == GIVEN
+    nothing = dict.fromkeys(GIVEN)
+    assert check_or_exit(nothing, PAPERS_DATA).to_dict() == nothing
+
+
+@pytest.mark.parametrize(
+    ("study", "key", "value", "message"),
+    [
+        (
+            "best_label",
+            "accuracies",
+            [0.1],
+            "studies.best_label.accuracies[0] = 0.1: must be above",
+        ),
+        ("many_labels", "lead", 50, "studies.many_labels.lead = 50: must be odd or even as teach"),
+        ("many_labels", "epsilon", -1, "studies.many_labels.epsilon = -1: "),
+        ("many_labels", "leads", 1, "studies.many_labels.leads = 1: "),
+        (
+            "authors_labels",
+            "mnist",
+            "svhn",
+            "studies.authors_labels.mnist = 'svhn': must be one",
+        ),
+        ("authors_labels", "cifar", "x", "studies.authors_labels.cifar = 'cifar': must be one of"),
+        (
+            "interactive_students",
+            "adult",
+            GIVEN["interactive_students"]["digits"],
+            "studies.interactive_students.adult = 'adult': must be left out: two rounds need",
+        ),
+        ("authors_votes", "files", {"cifar": "x"}, "studies.authors_votes.files.cifar = 'cifar'"),
+        ("adversaries", "m", 12, "studies.adversaries.m = 12: must be at most darrm.K = 11"),
+        ("adversaries", "tasks", ["adult"], "studies.adversaries.tasks[0] = 'adult': must be one"),
+    ],
+)
+def test_a_mistake_is_one_line_with_key_and_value(study, key, value, message):
+    changed = GIVEN | {study: GIVEN[study] | {key: value}}
+    with pytest.raises(SystemExit) as end:
+        check_or_exit(changed, PAPERS_DATA)
+    assert str(end.value).startswith(f"error: {message}")
+    assert "\n" not in str(end.value)

@@ -1,4 +1,4 @@
-"""The study of the best label: exact chances, a row per setting, and no mechanism is better."""
+"""The study of the best label: exact chances, a row per setting, none is better."""
 
 from dataclasses import replace
 
@@ -20,6 +20,7 @@ from private_ensembles.labels.task import (
 )
 from studies.best_label.best_label import best_label
 from studies.best_label.comparison import calibrate_best_label, compare, neighbouring_pairs
+from studies.best_label.figure import DRAWN, draw_best_label
 
 from ...accounting.adversaries import least_delta
 
@@ -123,3 +124,16 @@ def test_several_labels_are_charged_for_all_moves_and_cost_no_more_than_in_parts
         calibrate_best_label(replace(task, wanted=replace(task.wanted, labels=1)), 0.7).delta
         == task.budget.delta
     )
+
+
+def test_best_labels_that_were_told_another_accuracy_are_dots(drawn, published):
+    study = published("studies/best_label")
+    draw_best_label(study)
+    rows = study[study["mechanism"].isin(DRAWN) & (study["accuracy"] == study["accuracy"].iloc[0])]
+    rows = rows[rows["labels"] == 1]
+    told = rows["stated"].isna() | (rows["stated"] == rows["accuracy"])
+    seen = {True: [], False: []}
+    for line in drawn[0].axes[0].lines:
+        seen[line.get_marker() != "."] += line.get_ydata().tolist()
+    for kind in (True, False):
+        assert sorted(seen[kind]) == sorted(rows.loc[told == kind, "right"])

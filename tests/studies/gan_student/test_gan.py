@@ -1,11 +1,13 @@
-"""Feature matching: the losses are the paper's, the pool helps, and nothing is left to chance."""
+"""Feature matching: the paper's losses, nothing left to chance; compared with the same labels."""
 
 import numpy as np
 import pandas as pd
+import pytest
 import torch
 
 from private_ensembles.training.student.network import network_scores
 from private_ensembles.training.student.training import Conditions
+from studies.gan_student.comparison import Pool, compare
 from studies.gan_student.gan import FeatureMatching, WeightNormLinear, train_gan
 from tests.training.student.digits import digits
 
@@ -69,3 +71,30 @@ def test_on_the_same_labels_the_gan_is_behind_and_slower(root):
         gan, vat = ends.loc[(labels, "gan")], ends.loc[(labels, "vat")]
         assert vat["accuracy"] > gan["accuracy"] + 0.01
         assert vat["seconds"] < gan["seconds"]
+
+
+SETTINGS = {"labels": [100, 200], "epochs": {"vat": 1, "gan": 3}}
+SETTINGS |= {"widths": [8], "generator_widths": [8]}
+
+
+@pytest.fixture(scope="module")
+def measured():
+    source = np.random.default_rng(0)
+    truth = source.integers(0, 10, 300)
+    images = source.integers(0, 256, (300, 8, 8)).astype(np.uint8)
+    released = np.where(source.random(270) < 0.9, truth[:270], (truth[:270] + 1) % 10)
+    pool = Pool(images, truth, released, np.arange(100), 10, 255)
+    said = []
+    table = compare(pool, SETTINGS, lambda *words: said.append(words))
+    assert len(said) == 4
+    wrong = int((released[:100] != truth[:100]).sum())
+    assert set(table.loc[table["labels"] == 100, "wrong_labels"]) == {wrong}
+    return table
+
+
+def test_both_students_have_the_same_labels_and_every_epoch_has_its_time(measured):
+    assert measured.groupby("labels")["wrong_labels"].nunique().eq(1).all()
+    for (_, student), rows in measured.groupby(["labels", "student"]):
+        assert rows["epoch"].tolist() == ([1] if student == "vat" else [1, 2, 3])
+        assert rows["seconds"].is_monotonic_increasing
+        assert rows["accuracy"].between(0, 1).all()
