@@ -18,9 +18,9 @@ from . import oracle
     [
         # A prototype printed 0.577 for 0.57646, which is 0.5765 rounded once more.
         (11, 10, 1.0, 0.4, (0.404, 0.479), 0.576),
-        (20, 10, 0.5, 0.7, (0.739, 0.833), 0.919),
         (11, 3, 0.2676, 0.7, (0.527, 0.610), 0.648),
-        (100, 3, 0.1, 0.5, (0.628, 0.724), 0.760),
+        pytest.param(20, 10, 0.5, 0.7, (0.739, 0.833), 0.919, marks=pytest.mark.slow),
+        pytest.param(100, 3, 0.1, 0.5, (0.628, 0.724), 0.760, marks=pytest.mark.slow),
     ],
 )
 def test_optima_are_those_of_the_table(K, C, epsilon, accuracy, others, optimum):
@@ -41,7 +41,12 @@ def test_optima_are_those_of_the_table(K, C, epsilon, accuracy, others, optimum)
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.3])
 @pytest.mark.parametrize(
     ("K", "C", "epsilon", "accuracy"),
-    [(1, 3, 0.5, 0.7), (3, 3, 1.0, 0.5), (4, 3, 0.3, 0.8), (5, 3, 0.7, 0.6), (3, 4, 0.5, 0.6)],
+    [
+        (1, 3, 0.5, 0.7),
+        (4, 3, 0.3, 0.8),
+        (3, 4, 0.5, 0.6),
+        pytest.param(5, 3, 0.7, 0.6, marks=pytest.mark.slow),
+    ],
 )
 def test_no_mechanism_on_unsorted_histograms_is_better(K, C, epsilon, accuracy, delta):
     wanted = oracle.best_utility(K, C, epsilon, delta, oracle.weights(K, C, accuracy))
@@ -51,7 +56,7 @@ def test_no_mechanism_on_unsorted_histograms_is_better(K, C, epsilon, accuracy, 
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.02])
-@pytest.mark.parametrize(("K", "C"), [(5, 3), (4, 4), (6, 2)])
+@pytest.mark.parametrize(("K", "C"), [(4, 3), (6, 2)])
 def test_labels_are_private_in_exact_arithmetic(K, C, delta):
     found = best_label(K, C, 0.7, delta, accuracy=0.6)
     needed = oracle.exact_delta(found)
@@ -89,19 +94,25 @@ def test_no_privacy_loss_leaves_the_uniform_label():
     assert found.certificate.upper_bound < 1 / 3 + 1e-5
 
 
-@pytest.mark.parametrize("epsilon", [1e-4, 12.0, 30.0, 300.0])
-@pytest.mark.parametrize("delta", [0.0, 1e-10, 0.5])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(1e-4, 0.0), (1e-4, 0.5), (12.0, 1e-10), (300.0, 0.0), (300.0, 1e-10)]
+)
 def test_labels_at_extreme_budgets_are_private(epsilon, delta):
     found = best_label(5, 3, epsilon, delta, accuracy=0.8)
     assert oracle.exact_delta(found) <= delta
     assert found.certificate.gap < 1e-5
 
 
-@pytest.mark.parametrize("epsilon", [12.0, 16.0, 20.0, 24.0])
-@pytest.mark.parametrize("delta", [0.0, 1e-5])
-def test_the_bound_is_near_however_large_epsilon_is(epsilon, delta):
+@pytest.mark.parametrize(
+    ("K", "C", "accuracy"),
+    [
+        (31, 3, 0.4),
+        *(pytest.param(*s, marks=pytest.mark.slow) for s in ((14, 5, 0.5), (11, 10, 0.6))),
+    ],
+)
+def test_the_bound_is_near_however_large_epsilon_is(K, C, accuracy):
     """Without scaled rows the solver's multipliers left up to 4 % here."""
-    for K, C, accuracy in ((14, 5, 0.5), (31, 3, 0.4), (11, 10, 0.6)):
+    for epsilon, delta in ((12.0, 0.0), (16.0, 1e-5), (20.0, 0.0), (24.0, 1e-5)):
         assert best_label(K, C, epsilon, delta, accuracy=accuracy).certificate.gap < 1e-6
 
 

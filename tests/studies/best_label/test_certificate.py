@@ -22,8 +22,8 @@ def exact(program, units):
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.05])
-@pytest.mark.parametrize(("K", "C"), [(4, 3), (3, 4), (5, 2)])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 3.0, 30.0])
+@pytest.mark.parametrize(("K", "C"), [(4, 3), (5, 2)])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 30.0])
 def test_any_table_becomes_a_private_one(K, C, epsilon, delta):
     program = Program(K, C, epsilon, delta)
     for seed in range(3):

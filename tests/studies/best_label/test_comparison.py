@@ -73,8 +73,18 @@ def test_more_labels_are_right_less_often(best):
     assert (by_labels[4] < by_labels[1]).all()
 
 
-@pytest.mark.parametrize("epsilon", [0.05, 0.7, 3.0])
-@pytest.mark.parametrize(("K", "C"), [(3, 3), (9, 4), (11, 10), (14, 5)])
+@pytest.mark.parametrize(
+    ("K", "C", "epsilon"),
+    [
+        (3, 3, 0.7),
+        (5, 4, 3.0),
+        *(
+            pytest.param(*size, epsilon, marks=pytest.mark.slow)
+            for size in ((9, 4), (11, 10), (14, 5))
+            for epsilon in (0.05, 0.7, 3.0)
+        ),
+    ],
+)
 def test_no_mechanism_is_right_more_often(K, C, epsilon):
     """All that serve more than two classes, with noise for one label at the same budget."""
     study = {"teachers": K, "n_classes": C, "epsilons": [epsilon], "labels": [1]}

@@ -80,7 +80,7 @@ def test_any_multipliers_bound_every_mechanism(delta):
     assert program.upper_bound(np.zeros(rows)) < 1 + 1e-9
 
 
-SIZES = [(1, 2), (1, 3), (2, 2), (3, 3), (4, 4), (5, 3), (6, 2), (6, 4), (7, 3)]
+SIZES = [(1, 2), (1, 3), (2, 2), (4, 4), (7, 3)]
 
 
 @pytest.mark.parametrize(("K", "C"), SIZES)

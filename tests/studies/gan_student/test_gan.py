@@ -15,7 +15,7 @@ POOL, TRUTH, UNSEEN, UNSEEN_LABELS = digits()
 SMALL = {"batch_size": 50, "widths": (64, 32), "generator_widths": (32,), "codes": 10}
 
 
-def train(epochs=2, index=None, labels=None, pool=POOL, observe=None, seed=0, **changes):
+def train(epochs=1, index=None, labels=None, pool=POOL, observe=None, seed=0, **changes):
     index = np.arange(50) if index is None else index
     labels = TRUTH[index] if labels is None else labels
     settings = FeatureMatching(**{"epochs": epochs, **SMALL, **changes})
@@ -27,6 +27,7 @@ def weights(model):
     return torch.cat([value.flatten() for value in model.state_dict().values()])
 
 
+@pytest.mark.slow
 def test_it_learns_from_a_few_labels_and_the_pool():
     model, observed = train(
         epochs=30, observe=lambda scores: (scores(UNSEEN).argmax(1) == UNSEEN_LABELS).mean()

@@ -29,12 +29,11 @@ def test_mnist_cnn_sees_every_pixel_through_two_convolutions():
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("shape", [(16, 17), (20, 18, 3)])
-@pytest.mark.parametrize("n", [0, 1, 3])
-def test_models_give_one_row_of_logits_per_image(name, shape, n):
-    channels = shape[2] if len(shape) == 3 else 1
-    images = torch.zeros(n, channels, *shape[:2])
-    assert build_model(name, shape, 3)(images).shape == (n, 3)
+def test_models_give_one_row_of_logits_per_image(name):
+    for n, shape in ((0, (16, 17)), (3, (20, 18, 3))):
+        channels = shape[2] if len(shape) == 3 else 1
+        images = torch.zeros(n, channels, *shape[:2])
+        assert build_model(name, shape, 3)(images).shape == (n, 3)
 
 
 @pytest.mark.parametrize("name", MODELS)
