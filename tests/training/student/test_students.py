@@ -11,7 +11,7 @@ from private_ensembles.training.student.ranking_metrics import roc_and_pr_auc
 from private_ensembles.training.student.students import save_student, train_student
 from tests.training.student.digits import digits, released
 
-FAST = {"epochs": 3, "unlabelled_batch_size": 64, "widths": (8, 8, 8), "checkpoint_every": 1}
+FAST = {"epochs": 3, "unlabelled_batch_size": 64, "widths": (4, 4, 4), "checkpoint_every": 1}
 POOL, TRUTH, UNSEEN, UNSEEN_LABELS = digits()
 EVERY = np.arange(len(POOL))
 
@@ -27,6 +27,7 @@ def weights(student):
     return torch.cat([value.flatten() for value in student.model.state_dict().values()])
 
 
+@pytest.mark.slow
 def test_student_learns_from_a_few_labels_and_the_pool():
     parameters = {"epochs": 25, "unlabelled_batch_size": 32, "learning_rate": 0.003}
     student = train(released(0.15), parameters=parameters)
@@ -39,7 +40,7 @@ def test_student_learns_from_a_few_labels_and_the_pool():
     np.testing.assert_allclose(scores.sum(axis=1), 1, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", ["supervised", "forest"])
+@pytest.mark.parametrize("method", ["forest", pytest.param("supervised", marks=pytest.mark.slow)])
 def test_student_believes_released_labels_and_nothing_else(method):
     # Labels that are wrong throughout: whoever had seen the true ones would not learn these.
     wrong = np.where(released(0.9) >= 0, (TRUTH + 1) % 10, -1)
