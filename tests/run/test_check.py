@@ -408,6 +408,7 @@ ELSEWHERE = {"most_ones", "release"}
 
 def test_a_key_that_is_gone_says_what_to_do():
     for name in REMOVED.keys() - ELSEWHERE:
+        assert_refused({name: 3}, f"{name}: is gone: {REMOVED[name]}")
         assert_refused({f"planner.{name}": 3}, f"planner.{name}: is gone: {REMOVED[name]}")
 
 

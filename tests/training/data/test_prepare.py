@@ -53,6 +53,7 @@ def checksums(files):
     return {role: hashlib.sha256(path.read_bytes()).hexdigest() for role, path in files.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "folder", "shape"),
     [
@@ -74,6 +75,7 @@ def test_real_files_give_what_the_configuration_says(root, paper_data, name, fol
     assert set(data.train_labels.tolist()) == set(range(len(settings["classes"])))
 
 
+@pytest.mark.slow
 def test_the_authors_labels_are_as_right_as_their_note_says(root, paper_data):
     """8,409 of 9,000 labels are true, and 98 of the student's 100 (PATE 2017's ensemble)."""
     config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))

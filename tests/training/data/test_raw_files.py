@@ -305,6 +305,7 @@ def test_features_do_not_depend_on_who_is_in_the_data(part):
     assert (alone.train_features[0] == both.train_features[0]).all()
 
 
+@pytest.mark.slow
 def test_the_real_files_have_the_counts_that_adult_names_gives(root, paper_data):
     folder = paper_data / "adult"
     if not folder.is_dir():
