@@ -1,11 +1,14 @@
 """DP-SGD's accountants: published losses, sixty digits, bounds in the order of theory."""
 
 import math
+from fractions import Fraction
 from statistics import NormalDist
 
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mpmath import mpf
 
 from private_ensembles.training.api import dpsgd_epsilon
@@ -96,6 +99,13 @@ def test_all_but_the_papers_accountant_allow_for_norms_that_rounding_leaves_abov
         assert epsilon_pld(12, *setting, adjacency) >= longer
         assert composed_epsilon(12, *setting, adjacency) < longer
     assert epsilon_rdp(12, *setting) > epsilon_rdp(12 * CLIPPED_NORM * (1 + 1e-12), *setting)
+
+
+@given(st.floats(0.01, 1e4))
+def test_noise_for_a_norm_above_one_is_rounded_down(noise):
+    per_norm = Fraction(accounting._noise_per_norm(noise))
+    assert per_norm * Fraction(CLIPPED_NORM) <= Fraction(noise)
+    assert per_norm > Fraction(noise) / Fraction(CLIPPED_NORM) * (1 - Fraction(1, 10**15))
 
 
 @pytest.mark.keeps("training.teachers.accounting:teacher_costs")
