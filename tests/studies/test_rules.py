@@ -1,4 +1,4 @@
-"""What every study carries, read from its folder."""
+"""What every study carries, read from its folder, and a plan of those without papers' data."""
 
 import re
 
@@ -22,6 +22,13 @@ def test_every_study_has_its_script_caption_heading_and_row(root):
         assert (study / "caption.rst").is_file()
         assert f"\n| `{study.name}` | " in readme
         assert f'include: "{study.name}/rules.smk"' in snakefile
+
+
+def test_studies_are_planned_by_a_snakefile_of_their_own(copy_workflow, planned, tmp_path):
+    tiny = "--snakefile", "studies/Snakefile", "--configfile", "tests/config/tiny_studies.yaml"
+    plan = planned(copy_workflow(tmp_path / "workflow"), *tiny)
+    asked = {"study_best_label", "compare_equal_budgets", "train_interactive_students"}
+    assert asked | {"study_many_labels", "studies"} <= set(plan)
 
 
 def test_script_log_benchmark_and_fingerprint_carry_the_name_of_the_rule(root):
