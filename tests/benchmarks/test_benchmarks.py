@@ -17,6 +17,11 @@ SMALLEST = {
     "gamma_points": {"QUICK": ((11, 2, 0.1, 1e-5, gamma_points.COMMON),)},
     "many_labels": {"QUICK": [(2.0, 2, 11, 5)]},
     "plan_grid": {"QUICK": ((5, 2, 1, 2),), "AGAIN": 0},
+    "sessions": {
+        "SPLIT": {"batches": 2, "labels": 1, "epsilon": 2.0, "delta": 1e-5},
+        "RELEASES": {"releases": 2, "labels": 1, "epsilon": 1.0, "delta": 1e-6},
+        "QUICK": {},
+    },
     "teachers": {
         "ENSEMBLES": {"cpu": (2, 3)},
         "MODELS": {"cpu": TINY},
@@ -26,8 +31,8 @@ SMALLEST = {
     "tokens": {"QUICK": ((20,), (50,), 3)},
     "waiting": {"QUICK": (("plan", 11, 2, 5, 5, "reproducible", 60.0),)},
 }
-# A whole run of the workflow; large votes; a package beside ours; every mechanism and its twin.
-SLOW = ("embedded", "smooth_sensitivity", "libraries", "auditors")
+# A whole run of the workflow, large votes, another package, every mechanism, secure plans.
+SLOW = ("embedded", "smooth_sensitivity", "libraries", "auditors", "sessions")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from functools import cache
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from snakemake.cli import parse_config
 
@@ -313,6 +313,7 @@ paths = st.sampled_from(
 )
 
 
+@settings(max_examples=30)
 @given(paths, junk)
 def test_any_junk_is_one_line_or_passes_the_schema_for_others_too(path, value):
     try:

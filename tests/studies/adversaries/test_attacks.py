@@ -243,9 +243,3 @@ def test_every_adversary_has_a_line_and_what_is_proven_is_shown_where_it_is(tabl
     assert "noise known" in axes[1].get_title(loc="left")
     words = [text.get_text() for text in drawn[0].legends[0].get_texts()]
     assert len(words) == len(set(words)) == 3
-
-
-def test_equal_tables_give_equal_bytes(table, tmp_path):
-    for name in ("a.png", "b.png"):
-        draw(table, tmp_path / name)
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()

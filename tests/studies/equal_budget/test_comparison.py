@@ -36,7 +36,7 @@ def table_of(classes):
     return compare(counts, labels, SETTINGS, task="here", seed=0)
 
 
-@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("classes", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_every_mechanism_with_noise_on_votes_has_a_row_within_the_budget(classes):
     table = table_of(classes)
     expected = {

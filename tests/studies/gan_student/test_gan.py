@@ -46,6 +46,7 @@ def test_weights_are_a_length_and_a_direction():
     assert torch.allclose(rows / 1.5, layer.direction / layer.direction.norm(dim=1, keepdim=True))
 
 
+@pytest.mark.slow
 def test_same_seed_same_bits_whatever_the_process_drew_before():
     one = weights(train()[0])
     torch.manual_seed(99)
@@ -55,6 +56,7 @@ def test_same_seed_same_bits_whatever_the_process_drew_before():
     assert not torch.equal(one, weights(train(seed=1)[0]))
 
 
+@pytest.mark.slow
 def test_it_sees_the_labels_that_it_is_given_and_the_whole_pool():
     one = weights(train()[0])
     wrong = (TRUTH[:50] + 1) % 10
