@@ -12,6 +12,7 @@ from private_ensembles.training.student.students import save_student, train_stud
 from tests.training.student.digits import digits, released
 
 FAST = {"epochs": 3, "unlabelled_batch_size": 64, "widths": (4, 4, 4), "checkpoint_every": 1}
+ONCE = FAST | {"epochs": 1}
 POOL, TRUTH, UNSEEN, UNSEEN_LABELS = digits()
 EVERY = np.arange(len(POOL))
 
@@ -54,17 +55,18 @@ def test_student_believes_released_labels_and_nothing_else(method):
 def test_unanswered_queries_count_as_unlabelled():
     labels = released()
     answered = np.flatnonzero(labels >= 0)
-    assert torch.equal(weights(train()), weights(train(labels[answered], index=answered)))
+    asked = train(parameters=ONCE), train(labels[answered], index=answered, parameters=ONCE)
+    assert torch.equal(*map(weights, asked))
 
 
 def test_same_seed_same_bits_and_other_seed_or_path_other_ones():
-    one = weights(train())
+    one = weights(train(parameters=ONCE))
     torch.manual_seed(99)  # the process' own random state has no influence
     before = torch.random.get_rng_state()
-    assert torch.equal(one, weights(train()))
+    assert torch.equal(one, weights(train(parameters=ONCE)))
     assert torch.equal(torch.random.get_rng_state(), before)
-    assert not torch.equal(one, weights(train(seed=1)))
-    assert not torch.equal(one, weights(train(path=("other",))))
+    assert not torch.equal(one, weights(train(parameters=ONCE, seed=1)))
+    assert not torch.equal(one, weights(train(parameters=ONCE, path=("other",))))
 
 
 @pytest.fixture
@@ -86,7 +88,7 @@ def killed_after(epoch):
 
 
 @pytest.mark.usefixtures("every_epoch_is_told")
-@pytest.mark.parametrize("method", ["vat", "supervised"])
+@pytest.mark.parametrize("method", ["vat", pytest.param("supervised", marks=pytest.mark.slow)])
 def test_killed_training_goes_on_to_the_same_bits(tmp_path, method):
     file = tmp_path / "checkpoint.pt"
     with pytest.raises(Killed):
@@ -100,6 +102,7 @@ def test_killed_training_goes_on_to_the_same_bits(tmp_path, method):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_epoch_is_told")
 def test_checkpoints_of_other_trainings_or_damaged_ones_are_not_used(tmp_path):
     file = tmp_path / "checkpoint.pt"
@@ -131,7 +134,8 @@ def test_a_saved_student_is_the_same_student(tmp_path, method):
 
 def test_one_class_alone_is_learnt_and_told():
     messages = []
-    student = train(np.full(597, 3), progress=messages.append)
+    parameters = FAST | {"widths": (8, 8, 8)}
+    student = train(np.full(597, 3), parameters=parameters, progress=messages.append)
     assert messages[0] == "only class 3 was released: the student knows no other"
     assert (student.scores(UNSEEN).argmax(axis=1) == 3).all()
 

@@ -1,4 +1,4 @@
-"""DP-SGD's accountants: published losses, sixty digits, bounds in the order of theory."""
+"""DP-SGD's accountants: published losses, forty digits, bounds in the order of theory."""
 
 import math
 from fractions import Fraction
@@ -7,7 +7,7 @@ from statistics import NormalDist
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 
@@ -101,6 +101,7 @@ def test_all_but_the_papers_accountant_allow_for_norms_that_rounding_leaves_abov
     assert epsilon_rdp(12, *setting) > epsilon_rdp(12 * CLIPPED_NORM * (1 + 1e-12), *setting)
 
 
+@settings(max_examples=40)
 @given(st.floats(0.01, 1e4))
 def test_noise_for_a_norm_above_one_is_rounded_down(noise):
     per_norm = Fraction(accounting._noise_per_norm(noise))
@@ -234,7 +235,7 @@ PAIRS = {
 
 def exact_delta(pair, noise, rate, epsilon):
     """sup over half-lines of Pr - e^epsilon Pr', by bisection for where the densities' ratio is."""
-    with mpmath.workdps(60):
+    with mpmath.workdps(40):
         s, q, growth = mpf(noise), mpf(rate), mpmath.exp(mpf(epsilon))
         first, second = (law(q) for law in PAIRS[pair])
         rising = pair != "added"
@@ -244,7 +245,7 @@ def exact_delta(pair, noise, rate, epsilon):
             return ours - growth * mpmath.fsum(w * mpmath.npdf(x, m, s) for m, w in second.items())
 
         low, high = mpf(-60) * s, mpf(60) * s + 1
-        for _ in range(230):
+        for _ in range(150):
             middle = (low + high) / 2
             if (excess(middle) > 0) == rising:
                 high = middle
@@ -269,14 +270,18 @@ def test_one_step_is_within_what_is_granted(noise, rate):
     )
     curves["replaced"] = step_hockey_stick_divergences(noise, rate, "replace_one")[0]
     for pair, curve in curves.items():
-        for epsilon in (-1.5, -0.02, -1e-3, 0.0, 1e-4, 0.003, 0.02, 0.7, 3.0):
+        for epsilon in (-1.5, -1e-3, 0.0, 1e-4, 0.02, 3.0):
             exact = max(exact_delta(pair, noise, rate, epsilon), mpf(0))
             assert abs(mpf(float(curve(np.array([epsilon]))[0])) - exact) < 1e-13
 
 
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace_one"])
 @pytest.mark.parametrize(
-    ("noise", "rate", "steps"), [(12.0, 1 / 32, 160), (1.0, 0.01, 300), (2.0, 0.1, 30)]
+    ("noise", "rate", "steps"),
+    [
+        (12.0, 1 / 32, 160),
+        *(pytest.param(*s, marks=pytest.mark.slow) for s in ((1.0, 0.01, 300), (2.0, 0.1, 30))),
+    ],
 )
 def test_many_steps_agree_with_dp_accounting(noise, rate, steps, adjacency):
     from dp_accounting import NeighboringRelation
