@@ -16,13 +16,6 @@ def seeded_weights(seed: int) -> Iterator[None]:
 
     Args:
         seed: 0 <= seed < 2**63.
-
-    >>> with seeded_weights(1):
-    ...     first = torch.nn.Linear(2, 2)
-    >>> with seeded_weights(1):
-    ...     second = torch.nn.Linear(2, 2)
-    >>> torch.equal(first.weight, second.weight)
-    True
     """
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
