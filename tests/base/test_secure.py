@@ -19,6 +19,7 @@ from private_ensembles.papers.darrm.law import release
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
 from private_ensembles.training.teachers.dpsgd import draw_poisson_batch
 from private_ensembles.training.teachers.sources import SecureTensors
+from tests.ranges import NOT_POSITIVE, OUTSIDE_0_1, check_ends
 
 CHANCE = 1e-7
 
@@ -122,20 +123,6 @@ def test_64_bits_hold_every_count_with_64_sigma_of_noise(monkeypatch):
             assert Fraction(drawn[-1]) == Fraction(sigma) * secure.fine_units(sigma)
 
 
-@pytest.mark.parametrize("size", [3, 4, 7])
-def test_every_count_gets_noise_of_its_own_however_many_are_drawn_at_once(monkeypatch, size):
-    """Three at a time: a whole part, one more, and two parts and a rest."""
-    asked = []
-    monkeypatch.setattr(secure, "_AT_ONCE", 3)
-    monkeypatch.setattr(
-        secure, "_gaussian", lambda sigma: lambda x: asked.append(len(x)) or [c + 1 for c in x]
-    )
-    counts = np.arange(size).reshape(1, size)
-    assert secure.add_discrete_gaussian(counts, 1.0).tolist() == (counts + 1).tolist()
-    assert sum(asked) == size
-    assert max(asked) == 3
-
-
 @pytest.mark.parametrize("counts", [np.array([1.0]), np.array([1 << 31]), np.array([True])])
 def test_what_is_no_count_is_refused(counts):
     with pytest.raises(ValueError, match="must be integers"):
@@ -225,3 +212,35 @@ def test_counts_of_every_block_get_noise(monkeypatch):
     monkeypatch.setattr(secure, "_gaussian", lambda sigma: lambda counts: [3 * n for n in counts])
     noisy = secure.add_discrete_gaussian(np.arange(11)[None], 1.0)
     assert noisy.tolist() == [list(range(0, 33, 3))]
+
+
+ONE = np.array([1])
+RANGES = {
+    "coins": (secure.draw_bernoulli, OUTSIDE_0_1, (0.0, 1.0)),
+    "add_discrete_gaussian": (
+        lambda x: secure.add_discrete_gaussian(ONE, x),
+        NOT_POSITIVE,
+        (0.1, 5.0),
+    ),
+    "add_discrete_gaussian, counts": (
+        lambda x: secure.add_discrete_gaussian(np.array([x]), 1.0),
+        (1 << 22, -(1 << 22), 0.5),
+        ((1 << 22) - 1, 1 - (1 << 22)),
+    ),
+    "add_fine_gaussian": (
+        lambda x: secure.add_fine_gaussian(ONE, x),
+        (0.0, -1.0, 2.0**56),
+        (0.1, 2.0**56 - 8),
+    ),
+    "add_fine_gaussian, counts": (
+        lambda x: secure.add_fine_gaussian(np.array([x]), 1.0),
+        (1 << 22, -(1 << 22)),
+        ((1 << 22) - 1, 1 - (1 << 22)),
+    ),
+    "fine_units": (secure.fine_units, (*NOT_POSITIVE, 2.0**56), (5e-324, 2.0**56 - 8)),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_the_ends_of_a_range_are_taken_and_what_lies_beyond_is_refused(name):
+    check_ends(*RANGES[name])

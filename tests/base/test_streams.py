@@ -1,10 +1,12 @@
 """Streams: reproducible, addressed without collisions, independent of one another."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from private_ensembles.base.streams import generator, stream, torch_seed
+from tests.ranges import check_ends
 
 parts = st.lists(st.one_of(st.integers(0, 2**70), st.text(max_size=5)), max_size=4)
 
@@ -42,3 +44,14 @@ def test_no_bit_of_an_integer_is_lost():
     keys = {stream(0, 1 << bit).spawn_key for bit in range(130)} | {stream(0, 0).spawn_key}
     assert len(keys) == 131
     assert stream(0, 5 + 7 * 2**32).spawn_key[1:] == (5, 7)
+
+
+RANGES = {
+    "a seed": (stream, (-1, True, 0.5), (0, 1 << 80)),
+    "a part of a path": (lambda x: stream(0, x), (-1, True, 0.5), (0, 1 << 80, "")),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_the_ends_of_a_range_are_taken_and_what_lies_beyond_is_refused(name):
+    check_ends(*RANGES[name])
