@@ -48,7 +48,9 @@ def test_a_total_of_100000_steps_is_below_the_truth_at_a_tiny_delta():
     assert round(total_of(100_000, 1).get_epsilon_for_delta(1e-12), 2) == 7.07
 
 
-@pytest.mark.parametrize("steps", [100, 1_000, 10_000, 100_000])
+@pytest.mark.parametrize(
+    "steps", [100_000, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 1_000, 10_000))]
+)
 def test_no_total_is_below_the_truth_where_the_page_trusts_it(steps, page):
     assert "at δ = 10⁻⁸ and above no total was below the truth" in page
     short = {}

@@ -2,7 +2,7 @@
 
 import math
 import random
-import time
+import sys
 from fractions import Fraction
 from functools import partial
 
@@ -120,7 +120,7 @@ def test_labels_that_are_drawn_near_their_coins_cost_as_much_more():
     assert costs[2] >= costs[0] + Fraction(6, 1000)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_curves_of_labels_lie_above_the_worst_adversary_reflect_hockey_stick(seed):
     """Also left of 1, where they are reflected."""
     generator = np.random.default_rng(seed)
@@ -190,7 +190,12 @@ def _fields(body):
 
 @pytest.mark.parametrize(
     ("sigma", "teachers", "leads"),
-    [(2.5, 9, "votes"), (7.3, 40, "votes"), (2.5, 9, "cells"), (20.0, 40, "cells")],
+    [
+        (2.5, 5, "votes"),
+        (2.5, 5, "cells"),
+        pytest.param(7.3, 40, "votes", marks=pytest.mark.slow),
+        pytest.param(20.0, 40, "cells", marks=pytest.mark.slow),
+    ],
 )
 def test_sticks_of_the_largest_count_lie_above_every_label(sigma, teachers, leads):
     """Random histograms of up to five classes, and the package's own sticks at the same nodes."""
@@ -302,9 +307,22 @@ def test_counts_of_small_scales_are_added_up(rows):
 def test_counts_of_small_scales_are_asked_at_many_thresholds_in_time():
     """A file must not keep the verifier busy beyond the steps that it charges."""
     stick, _ = verify.discrete_noise(50, Fraction(15, 8))
-    start = time.process_time()
-    curve = [stick(Fraction(k, 256)) for k in range(-2000, 2001)]
-    assert time.process_time() - start < 3  # 0.1 s, and 6 s if every mass is looked at
+    lines = 0
+
+    def count_lines(frame, event, _):
+        nonlocal lines
+        if frame.f_code.co_filename != verify.__file__:
+            return None
+        lines += event == "line"
+        return count_lines
+
+    before = sys.gettrace()
+    sys.settrace(count_lines)
+    try:
+        curve = [stick(Fraction(k, 16)) for k in range(-125, 126)]
+    finally:
+        sys.settrace(before)
+    assert lines < 200 * len(curve)  # a loop over all masses takes far more
     assert curve == sorted(curve, reverse=True)
     assert 0 <= curve[-1] < curve[0] <= 1
 

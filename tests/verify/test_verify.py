@@ -112,7 +112,7 @@ def random_case(rng, violates):
 
 
 @pytest.mark.parametrize(
-    ("seed", "number"), [(0, 200), pytest.param(1, 3000, marks=pytest.mark.slow)]
+    ("seed", "number"), [(0, 60), pytest.param(1, 3000, marks=pytest.mark.slow)]
 )
 def test_same_verdict_as_the_package_on_random_gamma(seed, number):
     rng = np.random.default_rng(seed)
@@ -201,16 +201,16 @@ def number_of(seeds):
 
 
 def test_no_mutated_certificate_is_accepted_whose_claim_is_false():
-    tried, accepted = number_of(range(250))
-    assert tried == 1000
-    assert accepted > 50  # some changes weaken the claim, which stays true
-    assert accepted < 500
+    tried, accepted = number_of(range(80))
+    assert tried == 320
+    assert accepted > 16  # some changes weaken the claim, which stays true
+    assert accepted < 160
 
 
 @pytest.mark.slow
 def test_no_mutated_certificate_out_of_very_many():
     """Others than above, four to a seed: "first,last" says which, 100,000 are 0,25000."""
-    first, last = os.environ.get("PRIVATE_ENSEMBLES_MUTATIONS", "250,2000").split(",")
+    first, last = os.environ.get("PRIVATE_ENSEMBLES_MUTATIONS", "80,2000").split(",")
     seeds = range(int(first), int(last))
     assert number_of(seeds)[0] == 4 * len(seeds)
 

@@ -48,10 +48,19 @@ def range_above(half, largest_change=2):
         )
 
 
+SIZES = [(2, 6, 1), (2, 6, 2), (2, 5, 3), (3, 3, 1), (3, 3, 2), (3, 1, 3)]
+# Each number of draws and of classes, and each range, once.
+QUICK = [(2, 6, 2, HALVES[3]), (2, 5, 3, HALVES[1]), (3, 3, 1, HALVES[2]), (3, 3, 2, HALVES[0])]
+
+
 @pytest.mark.parametrize(
-    ("classes", "most", "draws"), [(2, 6, 1), (2, 6, 2), (2, 5, 3), (3, 3, 1), (3, 3, 2), (3, 1, 3)]
+    ("classes", "most", "draws", "half"),
+    [
+        pytest.param(*size, half, marks=() if (*size, half) in QUICK else pytest.mark.slow)
+        for half in HALVES
+        for size in SIZES
+    ],
 )
-@pytest.mark.parametrize("half", HALVES)
 def test_no_adversary_with_scores_of_this_range_reaches_delta(classes, most, draws, half):
     """All scores of a grid, all neighbours, all that is chosen after each draw: in fractions."""
     pairs, delta = all_pairs(classes, most, half), 1e-3
@@ -62,8 +71,9 @@ def test_no_adversary_with_scores_of_this_range_reaches_delta(classes, most, dra
 
 @pytest.mark.parametrize(
     ("epsilon", "draws"),
-    [(0.3, 1), (1.0, 1), (4.0, 1), (0.3, 2), (1.0, 2), (4.0, 2), (4.0, 3)]
-    + [pytest.param(epsilon, 3, marks=pytest.mark.slow) for epsilon in (0.3, 1.0)],
+    [(0.3, 1), (4.0, 1), (1.0, 2)]
+    + [pytest.param(epsilon, 2, marks=pytest.mark.slow) for epsilon in (0.3, 4.0)]
+    + [pytest.param(epsilon, 3, marks=pytest.mark.slow) for epsilon in (0.3, 1.0, 4.0)],
 )
 def test_five_per_cent_less_noise_is_caught(draws, epsilon):
     """Two classes with leads up to six: one adversary gains more than delta."""
@@ -98,9 +108,13 @@ def optimal_delta(range_, draws, epsilon, low):
     "accounting.adaptive_composition.bounded_range:least_epsilon",
 )
 @pytest.mark.parametrize(
-    ("range_", "draws"), [(1.0, 1), (0.01, 1), (3.0, 2), (0.8, 3), (0.3, 20), (0.1, 60)]
+    ("range_", "draws", "delta"),
+    [(1.0, 1, 1e-6), (0.8, 3, 1e-2), (0.1, 60, 1e-6)]
+    + [
+        pytest.param(*rest, marks=pytest.mark.slow)
+        for rest in [(0.01, 1, 1e-2), (1.0, 1, 1e-2), (3.0, 2, 1e-6), (0.3, 20, 1e-2)]
+    ],
 )
-@pytest.mark.parametrize("delta", [1e-2, 1e-6])
 def test_both_bounds_hold_the_best_composition_that_is_not_adaptive(range_, draws, delta):
     found = epsilon_of_draws(range_, draws, delta, guess=min(5.0, range_ * draws))
     assert found.lower <= found.upper <= 1.02 * found.lower + 0.01 * range_
@@ -114,7 +128,9 @@ def test_both_bounds_hold_the_best_composition_that_is_not_adaptive(range_, draw
             assert optimal_delta(range_, draws, found.upper, low) <= delta
 
 
-@pytest.mark.parametrize("draws", [2, 500, 4000, 30_000, 10**6])
+@pytest.mark.parametrize(
+    "draws", [500, 30_000, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 4000, 10**6))]
+)
 def test_an_adaptive_adversary_gains_one_per_cent_at_most(draws):
     range_ = 1.2 / math.sqrt(draws)
     found = epsilon_of_draws(range_, draws, 1e-6, guess=3.2)
@@ -137,6 +153,7 @@ def test_blocks_of_blocks_lie_above_every_adversary(monkeypatch, draws):
         assert exact <= Fraction(found.delta(epsilon)) <= exact + Fraction(1, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", [11_000, 200_001])
 def test_blocks_of_blocks_cost_what_blocks_do(monkeypatch, draws):
     range_ = 1.2 / math.sqrt(draws)

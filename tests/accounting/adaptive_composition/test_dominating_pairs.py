@@ -109,7 +109,10 @@ def test_rows_are_distributions_whose_losses_have_the_bound(pairs_of, loss):
 
 
 @pytest.mark.parametrize("law", [exponential_law, permute_and_flip_law])
-@pytest.mark.parametrize(("labels", "teachers"), [(1, 5), (2, 5), (3, 3)])
+@pytest.mark.parametrize(
+    ("labels", "teachers"),
+    [(2, 4), (3, 3), *(pytest.param(n, 5, marks=pytest.mark.slow) for n in (1, 2))],
+)
 def test_all_strategies_of_small_adversaries_stay_below_the_bound(law, labels, teachers):
     """All histograms of three classes, all pairs of neighbours, all choices: in fractions."""
     rate, unit = 0.4, 2**40
@@ -137,7 +140,7 @@ def test_all_strategies_of_small_adversaries_stay_below_the_bound(law, labels, t
         assert float(exact_value(pairs, labels, high)) <= found.upper + labels * 4 / unit
 
 
-@pytest.mark.parametrize("labels", [1, 2, 3])
+@pytest.mark.parametrize("labels", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
 def test_the_exponential_mechanism_costs_what_optimal_composition_of_its_range_says(labels):
     """Dong, Durfee and Rogers (2020): never less, and more by the grid alone."""
     size = 0.6

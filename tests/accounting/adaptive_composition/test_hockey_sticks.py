@@ -105,7 +105,7 @@ def test_excesses_bound_every_pair_within_the_error(error, spare):
 def test_kernels_lie_on_or_above_their_curves_everywhere(near):
     rng = np.random.default_rng(2)
     with mpmath.workdps(40):
-        for _ in range(6):
+        for _ in range(2):
             first, second = random_rows(rng, 4, 3)
             found = kernels(
                 hockey_stick_divergences(first, second, thresholds(STEP, REACH)), STEP, near
