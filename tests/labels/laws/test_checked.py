@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.base.noise_sources import SecureNoise
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.labels.gnmax_lattice import lattice_distribution
 from private_ensembles.labels.laws.checked import (
     CheckedNoise,
@@ -175,3 +175,14 @@ def test_a_cap_counts_answers_of_every_label_or_queries_of_every_outcome(queries
     labels = np.array([0, -1, 2, 0, -1, 1, 0])
     found = apply_caps(labels, labels != -1, queries, answers)
     assert found.tolist() == [*labels[:kept], *[-1] * (7 - kept)]
+
+
+def test_seeded_noise_has_the_scales_that_are_charged_and_comes_query_by_query():
+    """One number for the threshold and one for each class, of which many decide by a hair."""
+    counts = np.tile([[11, 10, 9]], (4000, 1))
+    noise = CheckedNoise(threshold=10.0, sigma1=3.0, sigma2=2.0, queries=4000, labels=4000)
+    drawn = np.random.default_rng(3).standard_normal((4000, 4))
+    law, source = load_mechanism("confident_gnmax").law, SeededNoise(np.random.default_rng(3))
+    labels = (counts + 2.0 * drawn[:, 1:]).argmax(axis=1)
+    expected = np.where(11 + 3.0 * drawn[:, 0] >= 10.0, labels, -1)
+    np.testing.assert_array_equal(law.draw(counts, noise, source), expected)

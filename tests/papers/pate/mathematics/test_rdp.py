@@ -18,6 +18,7 @@ from private_ensembles.papers.pate.mathematics.rdp import (
     gnmax_log_q,
     gnmax_rdp_of_log_q,
     log_answer_probability,
+    theorem_6,
     threshold_rdp,
 )
 from tests.accounting.bound_samplers import theorem_6_of_gnmax
@@ -179,3 +180,18 @@ def test_a_forward_cost_bounds_one_direction_only():
     assert forward == pytest.approx(10.88, abs=0.005)
     assert clear_labels_delta(7, 5, forward) <= 1e-5
     assert clear_labels_delta(5, 7, forward) == pytest.approx(1.45e-3, abs=5e-6)
+
+
+@pytest.mark.parametrize("L", [730.0, 740.0, 750.0])
+@pytest.mark.parametrize("order", [1.0001, 1.01, 1.3])
+def test_what_a_float_is_too_small_for_is_granted(L, order):
+    """q = e^-L and what depends on it lose digits, or vanish, below the least normal float."""
+    one = np.array([[1.0]])
+    for gain_a, gain_b in ((0.001 * L, 0.5), (0.001, 0.001), (20.0, 3.0), (0.02 * L, 0.01)):
+        arguments = (L - gain_a) * one, gain_a * one, gain_b * one, L / (L - gain_a) * one
+        found = float(theorem_6(L * one, *arguments, np.array([order]))[0, 0])
+        with mpmath.workdps(900):
+            l, q, x = mpmath.mpf(order) - 1, mpmath.exp(-L), mpmath.exp(gain_a - mpmath.mpf(L))
+            A, B = (1 - q) / (1 - x), mpmath.exp(gain_b)
+            exact = mpmath.log((1 - q) * A**l + q * B**l) / l
+        assert exact <= found <= exact * (1 + 1e-9) + 1e-303
