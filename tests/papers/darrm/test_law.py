@@ -57,3 +57,12 @@ def test_the_closed_form_of_one_teacher_keeps_its_allowance_to_the_last_digit(K,
     gamma = load_mechanism("darrm_sub").law.gamma(NoisyMajority(1, 1, K, 0.0, epsilon, 0.0))
     allowed = oracle.allowance(1, epsilon, 0.0)
     assert allowed * (1 - 2.0**-44) <= oracle.worst_cost(gamma, 1, epsilon, 0.0) <= allowed
+
+
+def test_seeded_labels_keep_the_majority_exactly_where_a_uniform_number_is_below_gamma():
+    counts = np.random.default_rng(1).integers(0, 12, 4000)
+    gamma, drawn = gamma_subsampling(11, 3), np.random.default_rng(4)
+    kept = drawn.random(4000) < gamma[counts]
+    expected = np.where(kept, counts >= 6, drawn.integers(0, 2, 4000, dtype=np.uint8))
+    found = release(counts, gamma, SeededNoise(np.random.default_rng(4)))
+    np.testing.assert_array_equal(found, expected)
