@@ -8,12 +8,13 @@ import yaml
 
 from private_ensembles.papers.compare.comparison import NUMBER, compare_relations, select_kind
 from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.run import targets
 from private_ensembles.run.check import check
 
 # Tables and figures as the papers number them (DPBag: its supplement).
 PRINTED = {"darrm": (10, 10), "pate": (2, 5), "dpbag": (8, 0), "nzc": (2, 2)}
-STATUSES = ("reproduced", "illustrated", "bounded", "not reproduced")
+WORDS = ("reproduced", "illustrated", "bounded", "not reproduced")
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_what_is_reproduced_is_published_and_made_by_a_run(lines, root, result_i
     for row in lines.to_dict("records"):
         linked = re.findall(r"\]\(([^)]+)\)", row["here"])
         word = row["status"].split(":")[0]
-        assert word in STATUSES
+        assert word in WORDS
         assert bool(linked) == (word != "not reproduced"), row
         assert word == "reproduced" or ":" in row["status"]  # the reason
         for path in linked:
@@ -109,3 +110,16 @@ def test_every_theorem_names_a_test_that_exists(root):
     assert len(named) == 28
     for path, test in named:
         assert f"def {test}(" in (root / "tests" / path).read_text(encoding="utf-8"), test
+
+
+def test_signs_differ():
+    assert len({status.sign for status in STATUSES.values()}) == len(STATUSES)
+
+
+@pytest.mark.parametrize("name", STATUSES)
+def test_the_page_and_the_documentation_know_every_status(name, root):
+    css = (root / "workflow" / "report" / "page.css").read_text(encoding="utf-8")
+    assert all(f"{place}{name} " in css or f"{place}{name}," in css for place in (".bar .", "td."))
+    documented = (root / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    (meaning,) = re.findall(rf"^\| `{name}` \| (.*) \|$", documented, re.MULTILINE)
+    assert re.sub(r"\[(.*?)\]\(.*?\)", r"\1", meaning).startswith(STATUSES[name].meaning)

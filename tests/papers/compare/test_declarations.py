@@ -1,4 +1,6 @@
-"""What the YAML files declare: read with clear errors, and about numbers that exist."""
+"""What the YAML files declare and the CSV files print: read with clear errors, about each other."""
+
+import math
 
 import pytest
 
@@ -12,7 +14,9 @@ from private_ensembles.papers.compare.declarations import (
 )
 from private_ensembles.papers.compare.printed import (
     FOLDER,
+    KEY,
     Key,
+    equals_printed,
     key_of,
     read_published,
 )
@@ -102,7 +106,7 @@ def test_mistakes_are_one_line_with_file_and_place(tmp_path, text, message):
     assert "\n" not in str(caught.value)
 
 
-KEY = Key("toy", "table1", "mnist", "lnmax-100", "epsilon")
+PLACE = Key("toy", "table1", "mnist", "lnmax-100", "epsilon")
 
 
 @pytest.mark.parametrize(
@@ -117,14 +121,14 @@ KEY = Key("toy", "table1", "mnist", "lnmax-100", "epsilon")
     ],
 )
 def test_a_rule_fits_where_all_its_patterns_do(about, fits):
-    assert Rule.model_validate(about).fits(KEY) == fits
+    assert Rule.model_validate(about).fits(PLACE) == fits
 
 
 def test_a_rule_may_name_our_table_and_the_first_that_fits_counts():
     rules = [Rule(table=["other"]), Rule(table=["ours"]), Rule()]
-    assert find_rule(rules, KEY, "ours") is rules[1]
-    assert find_rule(rules, KEY) is rules[2]
-    assert find_rule(rules[:2], KEY) is None
+    assert find_rule(rules, PLACE, "ours") is rules[1]
+    assert find_rule(rules, PLACE) is rules[2]
+    assert find_rule(rules[:2], PLACE) is None
 
 
 @pytest.mark.parametrize(
@@ -143,13 +147,85 @@ def test_half_a_unit_or_a_side_says_how_a_printed_zero_is_meant(given, value, ag
 
 
 def test_rivals_are_the_other_rows_or_columns_and_what_is_named():
-    other, elsewhere = KEY._replace(row="nzc"), KEY._replace(row="nzc", dataset="svhn")
-    numbers = {KEY: 1.0, other: 2.0, elsewhere: 3.0, KEY._replace(column="delta"): 4.0}
+    other, elsewhere = PLACE._replace(row="nzc"), PLACE._replace(row="nzc", dataset="svhn")
+    numbers = {PLACE: 1.0, other: 2.0, elsewhere: 3.0, PLACE._replace(column="delta"): 4.0}
     rule = JudgingRule(rivals="row", constants={"a guess": 0.5})
-    assert rule.alternatives(KEY, numbers, {other: 2.5}) == {
+    assert rule.alternatives(PLACE, numbers, {other: 2.5}) == {
         "printed nzc": 2.0,
         "our nzc": 2.5,
         "a guess": 0.5,
     }
-    assert JudgingRule(rivals="column").alternatives(KEY, numbers, {}) == {"printed delta": 4.0}
-    assert JudgingRule(half=1).alternatives(KEY, numbers, numbers) == {}
+    assert JudgingRule(rivals="column").alternatives(PLACE, numbers, {}) == {"printed delta": 4.0}
+    assert JudgingRule(half=1).alternatives(PLACE, numbers, numbers) == {}
+
+
+# Printed numbers ----------------------------------------------------------------------------------
+
+
+HEADER = ",".join([*KEY, "published", "published_sd"])
+
+
+@pytest.mark.parametrize(
+    ("key", "digits", "sd"),
+    [
+        # Read from the papers by eye, not by the script that cut the tables out.
+        ("darrm table1 mnist Q=20 gnmax", "0.63", "0.09"),
+        ("darrm table6 mnist Q=50 darrm_opt", "0.66", "0.05"),
+        ("darrm table8 fashion-mnist Q=50 gnmax", "0.72", "0.08"),
+        ("darrm table10 mnist Q=20 darrm_sub", "0.80", "0.09"),
+        ("darrm table2 mnist Q=100 epsilon_total", "15.044", ""),
+        ("darrm table5 fashion-mnist Q=50 epsilon_total", "2.695", ""),
+        ("darrm table9 fashion-mnist Q=100 delta_total", "0.068", ""),
+        ("darrm table4 fashion-mnist m=3 lambda", "35.74", ""),
+        ("darrm table3 simulation M=15 m", "8.2708", ""),
+        ("darrm section6.2 fashion-mnist data n_train", "10000", ""),
+        ("pate table1 mnist lnmax-1000 epsilon", "8.03", ""),
+        ("pate table1 svhn confident answered", "3098", ""),
+        ("pate table1 adult baseline baseline_accuracy", "85.0", ""),
+        ("pate table2 adult confident epsilon", "1.68", ""),
+        ("pate table2 glyph interactive smooth_sensitivity_2", ".00088", ""),
+        ("pate section4.1 glyph interactive epsilon_strong_composition", "10.14", ""),
+        ("pate section5.3 glyph confident epsilon", "1.02", ""),
+        ("pate appendixB.6 mnist gnss rdp", "0.52", ""),
+    ],
+)
+def test_digits_are_kept_as_printed(key, digits, sd):
+    found = PRINTED[(PRINTED[KEY] == key.split()).all(axis=1)]
+    assert found[["published", "published_sd"]].to_numpy().tolist() == [[digits, sd]]
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "equal"),
+    [
+        (15.044483586, "15.044", True),
+        (15.0446, "15.044", False),
+        (0.0148, "0.015", True),
+        (0.0145, "0.015", True),  # a tie goes either way
+        (0.0145, "0.014", True),
+        (0.01449, "0.015", False),
+        (0.446, "0.4460", True),
+        (12000, "10000", False),
+        (1866.4, "1866", True),
+        (1e-4, "1e-4", True),
+        (math.nan, "0.1", False),
+        (math.inf, "0.1", False),
+    ],
+)
+def test_equal_means_equal_in_every_printed_digit(value, digits, equal):
+    assert equals_printed(value, digits) is equal
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("paper,item\n", "columns"),
+        (HEADER + "\ndarrm,t,d,r,c,abc,\n", "'abc' is not a number"),
+        (HEADER + "\ndarrm,t,d,r,c,nan,\n", "'nan' is not a number"),
+        (HEADER + "\na,t,d,r,c,1,\na,t,d,r,c,2,\n", "occurs twice"),
+    ],
+)
+def test_a_damaged_transcription_is_refused(tmp_path, text, message):
+    path = tmp_path / "x.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_published([path])

@@ -1,8 +1,14 @@
-"""The section `darrm`: the slices that rules get."""
+"""The section `darrm`: the slices that rules get, grid points, and names of files."""
+
+import copy
 
 import pytest
 
+from private_ensembles.base.parameter_names import parameters_of
+from private_ensembles.papers.darrm import targets
+from private_ensembles.papers.darrm.grid_points import prior_points, shape_points
 from private_ensembles.run.check import check
+from private_ensembles.run.file_names import make_point_reader
 from tests.run.shipped import DEFAULT, changed
 
 
@@ -79,3 +85,60 @@ def test_priors_and_actual_distributions_are_read():
     assert checked(prior="absolute-uniform:0.1,0.7").prior == "absolute-uniform:0.1,0.7"
     actual = ["fixed:0.5", "common:0.5,1", "absolute-uniform:0,1"]
     assert checked(figure9__actual=actual).figure9.actual == actual
+
+
+def test_a_point_of_gamma_comes_back_from_the_wildcards_of_its_name():
+    darrm = check(DEFAULT).darrm
+    path = targets.gamma_file(darrm, K=11, m=3, epsilon=0.1, Delta=1e-5, prior="uniform:0.5,1")
+    wildcards = {
+        "K": "11",
+        "m": "3",
+        "epsilon": "0.1",
+        "Delta": "1e-05",
+        "delta": "2.9999700001000004e-05",
+        "prior": "uniform:0.5",
+        "prior_end": "1",
+    }
+    assert path == f"results/darrm/gamma/{targets.GAMMA_POINT.format(**wildcards)}.json"
+    read = make_point_reader(targets.GAMMA_POINT)(wildcards)
+    assert read == parameters_of(path)
+    assert read["delta"] == pytest.approx(3e-5, rel=1e-4)
+    assert (read["K"], read["prior"]) == (11, "uniform:0.5,1")
+
+
+def test_gamma_has_the_configured_prior_unless_its_point_has_one():
+    darrm = check(DEFAULT).darrm
+    point = {"K": 5, "m": 1, "epsilon": 0.1, "Delta": 0}
+    assert f"prior={darrm.prior}.json" in targets.gamma_file(darrm, **point)
+    assert "prior=common:0.5,1.json" in targets.gamma_file(darrm, **point, prior="common:0.5,1")
+
+
+def test_labels_rest_on_votes_by_name_and_on_the_proof():
+    config = changed({"darrm.training_seeds": [4, 7]})
+    inputs = targets.label_inputs(check(config).darrm, "mnist", 3)
+    assert list(inputs) == [
+        *("private_4", "private_7", "plain_4", "plain_7"),
+        *("gamma", "sigma", "proof"),
+    ]
+    assert parameters_of(inputs["plain_7"]) == {"kind": "plain", "K": 11, "seed": 7}
+    # The budget of a label is m times a teacher's, in decimals.
+    assert parameters_of(inputs["sigma"])["epsilon"] == 0.2676
+
+
+DARRM = check(DEFAULT).darrm
+
+
+def test_figure_6_has_its_allowance_and_delta_from_general_composition():
+    points = shape_points(DARRM, "figure6")
+    assert [round(point["m"], 4) for point in points] == [6.4521, 7.5742, 8.2708, 9.8823]
+    assert [round(point["delta"], 4) for point in points] == [0.1001, 0.1001, 0.1001, 0.1002]
+
+
+def test_both_priors_of_figure_9_are_solved_at_the_same_points():
+    by_prior = {name: prior_points(DARRM, name) for name in "UP"}
+    for point, other in zip(*by_prior.values(), strict=True):
+        assert point["prior"] != other["prior"]
+        assert point | {"prior": ""} == other | {"prior": ""}
+    without = copy.deepcopy(DEFAULT)
+    without["darrm"]["figure9"] = None
+    assert prior_points(check(without).darrm, "U") == []

@@ -1,7 +1,9 @@
-"""The section `dpbag`: what is refused, and the slices that rules get."""
+"""The section `dpbag`: what is refused, the slices that rules get, and names of files."""
 
 import pytest
 
+from private_ensembles.base.parameter_names import parameters_of
+from private_ensembles.papers.dpbag import targets
 from private_ensembles.run.check import check
 from tests.run.shipped import DEFAULT, assert_refused, changed
 
@@ -42,3 +44,10 @@ def test_jobs_together_have_every_partition_once():
     jobs = [paper.partitions("logistic", first) for first in paper.first_partitions("logistic")]
     assert [number for job in jobs for number in job] == list(range(60))
     assert paper.shards() == [20, 40, 50, 100, 150, 250]
+
+
+def test_costs_of_bagging_stand_beside_its_counts():
+    dpbag = check(DEFAULT).dpbag
+    counts = targets.split_files(dpbag, "privacy", "logistic", "breast-cancer", "0")
+    costs = targets.split_files(dpbag, "costs", "logistic", "breast-cancer", "0")
+    assert list(map(parameters_of, counts)) == list(map(parameters_of, costs))

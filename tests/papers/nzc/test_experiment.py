@@ -1,4 +1,4 @@
-"""NZC's experiments on small votes: what is asked, claimed, true and right."""
+"""NZC's experiments on small votes: what is asked, claimed, true and right, and its figures."""
 
 import math
 
@@ -8,13 +8,45 @@ import pytest
 
 from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
 from private_ensembles.labels.release_marks import FREE_OF_VOTES, NOT_FOR_RELEASE
+from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.nzc.experiment import (
     account_votes,
     aggregators,
     claims,
     release_labels,
 )
-from tests.papers.nzc.conftest import HERE, MECHANISM, SETTINGS, inputs
+from private_ensembles.papers.nzc.figure_data import figure2
+from private_ensembles.papers.nzc.figures import draw_ensembles
+from private_ensembles.papers.nzc.leads import lead_losses
+from private_ensembles.papers.nzc.tables import label_accuracy, summarise_students
+
+MECHANISM = {"constant": 1e100, "gamma": 1e10, "noise": "laplace", "ties": "first"}
+SETTINGS = {
+    "K": 20,
+    "few": 3,
+    "pool": 60,
+    "delta": 1e-5,
+    "lnmax": {"scale": 2.0, "queries": [10, 60]},
+    "mechanism": MECHANISM,
+}
+HERE = {"name": "here", "seed": 0, "noise": "reproducible"}
+
+
+def inputs(votes, labels):
+    """Counts by number of teachers as the files of an experiment."""
+    few, many = (Votes(3, labels, counts=votes[K]) for K in (3, 20))
+    return {"few": few, "many": many}
+
+
+@pytest.fixture(scope="module")
+def nzc_inputs():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 60)
+    share = np.full((60, 3), 0.25)
+    share[np.arange(60), labels] = 0.5
+    votes = {K: np.array([rng.multinomial(K, p) for p in share]) for K in (3, 20)}
+    votes[20][0] = [8, 8, 4]  # a tie
+    return votes, labels
 
 
 def test_every_aggregator_answers_what_it_is_asked(nzc_inputs):
@@ -82,3 +114,77 @@ def test_secure_noise_is_refused(nzc_inputs):
     for run in (release_labels, account_votes):
         with pytest.raises(ValueError, match="noise = 'secure': must be reproducible, NZC has no"):
             run(inputs(*nzc_inputs), SETTINGS, **HERE | {"noise": "secure"})
+
+
+# Tables and figures -------------------------------------------------------------------------------
+
+
+def test_tables_carry_the_verdict(nzc_inputs):
+    votes = inputs(*nzc_inputs)
+    rows, _ = release_labels(votes, SETTINGS, **HERE)
+    trained = [
+        {
+            "task": "here",
+            "aggregator": name,
+            "student_seed": seed,
+            "accuracy": 0.5 + seed / 10,
+            "evaluated": 40,
+        }
+        for name in aggregators(SETTINGS)
+        for seed in (0, 1)
+    ]
+    facts = {"here": {"stand_in": True, "K": 20, "few": 3}}
+    privacy = account_votes(votes, SETTINGS, **HERE)
+    table = summarise_students(privacy, pd.DataFrame(rows), pd.DataFrame(trained), facts)
+    table = table.set_index("aggregator")
+    assert list(table.index) == list(aggregators(SETTINGS))
+    assert list(table.loc[["nzc", "nzc-3"], "verdict"]) == ["fails", "fails"]
+    assert list(table.loc[["clean", "truth"], "verdict"]) == ["", ""]
+    assert table.loc["nzc", "student_accuracy"] == pytest.approx(0.55)
+    assert table.loc["nzc", "student_accuracy_sd"] == pytest.approx(np.std([0.5, 0.6], ddof=1))
+    assert set(table["release"]) == {NOT_FOR_RELEASE}
+    accuracy = label_accuracy(privacy, facts).set_index("aggregator")
+    assert accuracy.loc["nzc", "verdict"] == "fails"
+    assert accuracy.loc["clean", "label_accuracy"] == accuracy.loc["nzc", "accuracy_first"]
+
+
+def test_figure_2_counts_leads(nzc_inputs):
+    votes, labels = nzc_inputs
+    data = figure2(votes, labels, [0, 0.1, 0.5], task="here")
+    size = data[data["panel"] == "teachers"].set_index("teachers")
+    for K, counts in votes.items():
+        ordered = np.sort(counts, axis=1)
+        assert size.loc[K, "qualified"] == (ordered[:, -1] - ordered[:, -2] > 2).mean()
+        assert size.loc[K, "accuracy"] == (counts.argmax(axis=1) == labels).mean()
+    steps = data[data["panel"] == "distance"]
+    assert list(steps["distance"]) == [0, 2, 10]
+    assert steps["qualified"].is_monotonic_decreasing
+    assert set(data["release"]) == {NOT_FOR_RELEASE}
+
+
+def test_each_panel_has_the_numbers_of_its_column(drawn, published):
+    data = published("nzc/figure2")
+    draw_ensembles(data)
+    panels = {
+        column: line.get_ydata().tolist()
+        for column, axis in zip(
+            ("accuracy", "distance", "qualified", "qualified_wrong"), drawn[0].axes, strict=True
+        )
+        for line in axis.lines
+    }
+    rows = data[data["panel"] == "teachers"]
+    for column in ("accuracy", "qualified", "qualified_wrong"):
+        assert panels[column] == (100 * rows[column]).tolist()
+    rest = data[data["panel"] == "distance"]
+    assert panels["distance"] == (100 * rest["qualified"]).tolist()
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_delta_is_one_at_a_lead_of_one_and_nothing_from_three_on(noise):
+    settings = {"teachers": [5, 6], "classes": [2, 3], "epsilon": 50}
+    found = lead_losses(settings, MECHANISM | {"noise": noise})
+    assert set(found["ties"]) == {"first", "last", "random"}
+    one, more = found[found["lead"] == 1], found[found["lead"] >= 3]
+    assert (one["delta_least"] == 1).all()
+    assert len(one) == 3 * 3  # two classes and an even number have none
+    assert (more["delta_most"] < 1e-290).all()

@@ -1,7 +1,9 @@
-"""The section `nzc`: its slices, and what is refused."""
+"""The section `nzc`: its slices, what is refused, and names of files."""
 
 import pytest
 
+from private_ensembles.base.parameter_names import parameters_of
+from private_ensembles.papers.nzc import targets
 from private_ensembles.run.check import check
 from private_ensembles.run.configuration import Configuration
 from tests.run.shipped import DEFAULT, assert_refused, changed
@@ -86,3 +88,12 @@ def test_what_a_task_shares_with_pates_is_pates():
         == nzc.printed_sizes(["mnist"])["mnist"]["pool"]
         == 9500
     )
+
+
+def test_votes_of_nzc_go_by_their_number_of_teachers():
+    nzc = check(DEFAULT).nzc
+    task = next(iter(nzc.enabled_tasks()))
+    votes = targets.task_vote_files(nzc, task)
+    assert [parameters_of(path)["K"] for path in votes.values()] == sorted(votes)
+    labels = targets.label_vote_files(nzc, task)
+    assert labels == {"many": votes[max(votes)], "few": votes[nzc.tasks[task].few]}

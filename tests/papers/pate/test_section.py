@@ -2,6 +2,7 @@
 
 import pytest
 
+from private_ensembles.papers.pate.orders import order_grid
 from private_ensembles.run.check import ConfigError, check
 from private_ensembles.run.configuration import Configuration
 from private_ensembles.training.teachers.training import poisson_schedule
@@ -260,3 +261,10 @@ def test_figures_that_are_left_out_need_no_votes():
     assert without.figure_teachers("figure4") == []
     assert without.figure_teachers("figure5") == []
     assert without.figure_settings("figure4") == {"orders": DEFAULT["pate"]["orders"]}
+
+
+def test_orders_begin_one_step_above_one_and_end_at_the_largest():
+    assert order_grid({"order_max": 3, "order_step": 0.5}).tolist() == [1.5, 2, 2.5, 3]
+    assert order_grid({"order_max": 3.2, "order_step": 0.5}).tolist() == [1.5, 2, 2.5, 3]
+    grid = order_grid({"order_max": 1.7, "order_step": 0.1})
+    assert (len(grid), grid[-1]) == (7, pytest.approx(1.7))

@@ -1,4 +1,4 @@
-"""Immutable noisy ArgMax: what it releases, with huge and with moderate constants."""
+"""Immutable noisy ArgMax: what it releases, with huge and with moderate constants; ensembles."""
 
 import math
 
@@ -8,6 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from private_ensembles.papers.nzc.law import LAW, ImmutableNoise
+from private_ensembles.papers.nzc.mathematics.ensembles import (
+    distance_shares,
+    label_accuracies,
+    leads,
+    plurality_accuracy,
+    teacher_curve,
+)
 from private_ensembles.papers.nzc.mathematics.mechanism import (
     NOISES,
     TIES,
@@ -109,3 +117,55 @@ def test_bad_input_is_named(change, name):
     arguments = {"counts": [[1, 2]]} | change
     with pytest.raises(ValueError, match=name):
         immutable_noisy_argmax(arguments.pop("counts"), np.random.default_rng(0), **arguments)
+
+
+def test_immutable_noise_is_the_papers_by_itself():
+    assert ImmutableNoise() == ImmutableNoise(constant=1e100, gamma=1e10, labels=1)
+
+
+def test_nzc_s_label_of_many_classes_is_the_first_of_the_largest_counts():
+    histograms = np.array([[3, 1, 1], [2, 2, 1], [1, 2, 2], [0, 5, 0]])
+    chances = LAW.distribution(histograms, ImmutableNoise())
+    assert chances.tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]]
+
+
+# Tables 1 and 2 and Figures 2a-c as functions of counts -------------------------------------------
+
+
+COUNTS = np.array([[5, 0, 0], [3, 2, 0], [2, 2, 1], [0, 1, 4]])
+LABELS = np.array([0, 1, 1, 2])
+
+
+def test_distance_is_strictly_larger_than_n():
+    assert leads(COUNTS).tolist() == [5, 1, 0, 3]
+    assert distance_shares(COUNTS, range(6)).tolist() == [0.75, 0.5, 0.5, 0.25, 0.25, 0]
+
+
+def test_accuracies_count_known_labels_only():
+    assert plurality_accuracy(COUNTS, LABELS) == 0.5
+    assert plurality_accuracy(COUNTS, [0, -1, -1, 2]) == 1
+    nzc, _ = label_distribution(COUNTS, ties="random")
+    found = label_accuracies(COUNTS, LABELS, {"nzc": nzc, "uniform": np.full((4, 3), 1 / 3)})
+    assert found == pytest.approx({"nzc": 2.5 / 4, "uniform": 1 / 3, "clean": 0.5})
+
+
+def test_teacher_curve_has_a_row_per_ensemble():
+    rows = teacher_curve({5: (COUNTS, LABELS), 1: (np.eye(3, dtype=int), [0, 1, 0])})
+    assert [row["teachers"] for row in rows] == [1, 5]
+    assert rows[0] == {"teachers": 1, "accuracy": 2 / 3, "qualified": 0, "qualified_wrong": 0}
+    assert rows[1] == {"teachers": 5, "accuracy": 0.5, "qualified": 0.5, "qualified_wrong": 0}
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: leads([[1.0, 2.0]]), "counts"),
+        (lambda: plurality_accuracy(COUNTS, [0]), "labels"),
+        (lambda: plurality_accuracy(COUNTS, [-1] * 4), "labels"),
+        (lambda: label_accuracies(COUNTS, LABELS, {"x": [[1.0]]}), "x: shape"),
+        (lambda: teacher_curve({4: (COUNTS, LABELS)}), "4 teachers"),
+    ],
+)
+def test_bad_ensembles_are_named(call, name):
+    with pytest.raises(ValueError, match=name):
+        call()
