@@ -5,8 +5,10 @@ learns is multinomial, so its delta is a finite sum. The laws of the labels are 
 more, here and in `mechanisms.drawn`, without the package's quadratures and tables.
 """
 
+import functools
 import itertools
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from private_ensembles.labels.task import (
     Wanted,
 )
 from tests.labels.drawn import continuous_label, noise_law, whole_label
+from tests.papers.lanes import slow_but
 
 K, QUERIES, DELTA = 9, 12, 1e-5
 
@@ -78,13 +81,18 @@ def law(name, given, row, secure):
     return flipped(row, rate)
 
 
-def composed_delta(one, other, epsilon):
-    """Delta of `QUERIES` labels between two laws of one, exactly: over all counts of outcomes."""
-    cells = len(one)
+@functools.cache
+def outcome_counts(cells):
+    """How often each outcome may occur in `QUERIES` labels, and the log of in how many ways."""
     bars = np.array(list(itertools.combinations(range(QUERIES + cells - 1), cells - 1)))
     ends = np.hstack([-np.ones((len(bars), 1)), bars, np.full((len(bars), 1), QUERIES + cells - 1)])
     counts = np.diff(ends, axis=1) - 1
-    ways = gammaln(QUERIES + 1) - gammaln(counts + 1).sum(axis=1)
+    return counts, gammaln(QUERIES + 1) - gammaln(counts + 1).sum(axis=1)
+
+
+def composed_delta(one, other, epsilon):
+    """Delta of `QUERIES` labels between two laws of one, exactly: over all counts of outcomes."""
+    counts, ways = outcome_counts(len(one))
     with np.errstate(divide="ignore"):
         first, second = (ways + counts @ np.log(np.maximum(p, 1e-300)) for p in (one, other))
     return np.maximum(0, np.exp(first) - np.exp(epsilon + second)).sum()
@@ -92,7 +100,7 @@ def composed_delta(one, other, epsilon):
 
 def worst_delta(name, given, classes, secure, epsilon):
     """The largest delta over all histograms and all moves of one vote."""
-    rows = [row for row in itertools.product(range(K + 1), repeat=classes) if sum(row) == K]
+    rows = [row for row in product(range(K + 1), repeat=classes) if sum(row) == K]
     laws = {row: law(name, given, sorted(row), secure) for row in rows if list(row) == sorted(row)}
 
     def epsilon_of(row):  # classes may be renamed
@@ -121,23 +129,28 @@ NOISY = [
 TIGHT = {"gnmax_exact", "exponential", "permute_and_flip"}
 
 
-@pytest.mark.parametrize("secure", [False, True])
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", NOISY)
-def test_no_adversary_known_exceeds_what_is_printed(name, classes, secure):
+# In the default lane every mechanism at one budget for each number of classes and kind of noise.
+QUICK = ((2, 0.5, False), (2, 6.0, True), (3, 2.0, False))
+CASES = slow_but(
+    ((name, *case) for name in NOISY for case in product((2, 3), (0.5, 2.0, 6.0), (False, True))),
+    *((name, *case) for name in NOISY for case in QUICK),
+)
+
+
+@pytest.mark.parametrize(("name", "classes", "epsilon", "secure"), CASES)
+def test_no_adversary_known_exceeds_what_is_printed(name, classes, epsilon, secure):
     mechanism = load_mechanism(name)
-    for epsilon in (0.5, 2.0, 6.0):
-        task = Task(Ensemble(K, classes), Budget(epsilon, DELTA), Wanted(QUERIES), secure=secure)
-        if mechanism.refusal(task):
-            assert secure  # without secure noise all of them apply
-            continue
-        given = mechanism.calibrate(task)
-        printed = mechanism.cost(task, given).claimed
-        assert printed <= epsilon
-        assert worst_delta(name, given, classes, secure, printed) <= DELTA
-        if name in TIGHT and classes == 2:
-            less = mechanism.law.scale_noise(given, 0.9)
-            assert worst_delta(name, less, classes, secure, printed) > DELTA
+    task = Task(Ensemble(K, classes), Budget(epsilon, DELTA), Wanted(QUERIES), secure=secure)
+    if mechanism.refusal(task):
+        assert secure  # without secure noise all of them apply
+        return
+    given = mechanism.calibrate(task)
+    printed = mechanism.cost(task, given).claimed
+    assert printed <= epsilon
+    assert worst_delta(name, given, classes, secure, printed) <= DELTA
+    if name in TIGHT and classes == 2:
+        less = mechanism.law.scale_noise(given, 0.9)
+        assert worst_delta(name, less, classes, secure, printed) > DELTA
 
 
 def test_two_classes_are_known_in_closed_form():

@@ -3,8 +3,10 @@
 import re
 
 import pandas as pd
+import pytest
 
 
+@pytest.mark.docs
 def test_the_documented_figure_is_drawn(root, tmp_path):
     text = (root / "docs" / "add-a-figure.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

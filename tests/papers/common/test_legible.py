@@ -23,6 +23,7 @@ from studies.best_label.figure import draw_best_label
 from studies.many_labels.figure import draw_many_labels
 from tests.papers.common.twice import assert_equal_bytes
 from tests.papers.darrm import test_figures as darrm
+from tests.papers.lanes import slow_but
 from tests.papers.pate import test_figures as pate
 from tests.report import test_own_figure as own
 
@@ -48,7 +49,7 @@ FIGURES = {
 }
 
 
-@pytest.fixture(params=FIGURES)
+@pytest.fixture
 def draw(request, published):
     """What draws a figure, given paths alone."""
     function, given, options = FIGURES[request.param]
@@ -74,12 +75,14 @@ def words(drawn):
             yield text
 
 
+@pytest.mark.parametrize("draw", slow_but(FIGURES, "region"), indirect=True)
 def test_equal_data_give_equal_bytes(draw, tmp_path):
     """Of one figure in every format; what makes them stable is one function's business."""
     kinds = ("png", "pdf", "svg") if draw.func is draw_feasible_region else ("png",)
     assert_equal_bytes(draw, tmp_path, kinds, least=5000)
 
 
+@pytest.mark.parametrize("draw", FIGURES, indirect=True)
 def test_words_stand_apart_inside_the_border_and_have_contrast(draw, monkeypatch):
     found = []
 

@@ -100,7 +100,7 @@ def test_adding_a_number_of_queries_changes_no_other_release(votes):
 
 
 def test_expected_accuracy_is_the_mean_over_many_releases(votes):
-    _, arrays = run(votes, queries=[40], draws=400)
+    _, arrays = run(votes, queries=[40], draws=110)
     index = arrays["queries_40"]
     for i, name in enumerate(arrays["mechanisms"]):
         kind = "private" if name in PRIVATE else "plain"
@@ -110,8 +110,9 @@ def test_expected_accuracy_is_the_mean_over_many_releases(votes):
         mechanism = load_mechanism(str(name))
         probability = mechanism.law.distribution(both_counts(K), PARAMETERS[str(name)])[:, 1]
         exact = expected_accuracy(probability, count_ones(caches, K), caches.labels)
-        # 16,000 independent labels (every draw holds all queries): below 1e-9 by Hoeffding.
-        assert abs(measured - exact) < np.sqrt(np.log(2e9) / 32_000)
+        # 4,400 independent labels (every draw holds all queries): below 1e-9 by Hoeffding, and
+        # what is five points off is seen.
+        assert abs(measured - exact) < np.sqrt(np.log(2e9) / 8_800) < 0.05
 
 
 def test_votes_of_another_ensemble_are_refused(votes):

@@ -1,7 +1,5 @@
 """DaRRM's figures, and the data behind them against direct computation."""
 
-import functools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,15 +25,12 @@ from private_ensembles.papers.darrm.mathematics.gamma import (
     gamma_subsampling,
 )
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-from private_ensembles.papers.darrm.monte_carlo import study_objectives
-from private_ensembles.papers.darrm.objectives_figure import draw_objectives
 from private_ensembles.papers.darrm.simulations import (
     composition_parameters,
     low_noise_allowances,
     sweep_gamma_families,
     unavoidable_error,
 )
-from tests.papers.common.twice import assert_equal_bytes
 
 SOLUTION = {"K": 11, "m": 3, "epsilon": 0.1, "Delta": 1e-5, "delta": 3e-5}
 SOLUTION["gamma"] = gamma_subsampling(11, 3).tolist()
@@ -282,26 +277,13 @@ def test_corners_of_the_feasible_region_go_once_around_it(Delta):
     assert area == pytest.approx(inside.mean(), abs=2e-3)
 
 
-def test_figure_is_drawn_with_every_series(drawn):
-    study = study_objectives(
-        11, 3, 0.1, 1e-5, draws=[100, 1000], repetitions=2, seed=0, solver="highs"
-    )
-    draw_objectives(study)
-    (legend,) = drawn[0].legends
-    assert len(legend.get_texts()) == 4
-    for axis in drawn[0].axes:
-        sampled = [line for line in axis.lines if line.get_label().startswith("Algorithm")]
-        assert [line.get_xdata().tolist() for line in sampled] == [[100, 1000]] * 4
-
-
-def test_the_sweeps_are_written_byte_for_byte_equal(tmp_path):
+def test_the_sweeps_show_every_number_of_teachers(drawn):
     rows, noiseless = [], []
     for K in (3, 5):
-        for Delta in (0, 1e-5):
-            rows += sweep_gamma_families(K, 0.1, Delta, [1, 3], prior="common:0.5,1")
-            noiseless += low_noise_allowances(K, 0.1, Delta)
-    for draw, data in (
-        (sweep_figures.draw_sweeps, pd.DataFrame(rows)),
-        (sweep_figures.draw_noiseless, pd.DataFrame(noiseless)),
-    ):
-        assert_equal_bytes(functools.partial(draw, data), tmp_path)
+        rows += sweep_gamma_families(K, 0.1, 1e-5, [1, 3], prior="common:0.5,1")
+        noiseless += low_noise_allowances(K, 0.1, 1e-5)
+    sweep_figures.draw_sweeps(pd.DataFrame(rows))
+    sweep_figures.draw_noiseless(pd.DataFrame(noiseless))
+    assert len(drawn) == 2
+    for axis in drawn[0].axes:
+        assert {"K = 3", "K = 5"} <= {line.get_label() for line in axis.lines}

@@ -18,6 +18,7 @@ from private_ensembles.papers.darrm.monte_carlo import (
     mean_leads,
     study_objectives,
 )
+from private_ensembles.papers.darrm.objectives_figure import draw_objectives
 from tests.ranges import check_ends
 
 DRAWS = 20_000
@@ -144,6 +145,15 @@ def test_algorithm_5_keeps_a_bias_that_hardly_moves_gamma(study, sampling):
 
 def test_no_estimate_beats_the_bound(study):
     assert (study["utility_loss"].dropna() > 0).all()
+
+
+def test_figure_is_drawn_with_every_series(study, drawn):
+    draw_objectives(study)
+    (legend,) = drawn[0].legends
+    assert len(legend.get_texts()) == 4
+    for axis in drawn[0].axes:
+        sampled = [line for line in axis.lines if line.get_label().startswith("Algorithm")]
+        assert [line.get_xdata().tolist() for line in sampled] == [[100, 10_000]] * 4
 
 
 NOT_ODD = (0, -1, 2, 1.5, True)

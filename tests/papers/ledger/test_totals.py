@@ -78,6 +78,7 @@ def test_one_label_costs_no_more_in_the_totals_than_by_itself(together):
     assert rows.loc[1, "pld"] <= rows.loc[1, "epsilon"] * (1 + 5e-3)
 
 
+@pytest.mark.slow
 def test_documented_totals_are_the_computed_ones(root):
     """The table "Many labels together" of docs/audit.md."""
     anew = {"darrm_sub": " (teachers trained anew)", "darrm_opt": " (teachers trained anew)"}

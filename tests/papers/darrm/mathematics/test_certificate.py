@@ -28,7 +28,7 @@ from verify import verify
 
 
 @pytest.mark.keeps("papers.darrm.mathematics.certificate:Certificate")
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(problems())
 def test_certificate_bounds_the_exact_worst_cost_and_no_more(case):
     gamma, m, epsilon, Delta, delta = case

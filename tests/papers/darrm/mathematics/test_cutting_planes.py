@@ -1,18 +1,16 @@
 """The optimised gamma against the paper's full program, at its own size and far from its settings.
 
-The grid is checked up to K = 7 and in part at K = 9 and 11; PRIVATE_ENSEMBLES_FULL_GRID=1 checks
-all of it (about a minute on one core).
+Drawn points up to K = 7 and one at K = 9 and 11 each; a whole grid of them is in the slow lane.
 """
 
 import math
-import os
 from fractions import Fraction
 from itertools import product
 
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -36,8 +34,8 @@ from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from private_ensembles.papers.darrm.mathematics.violations import Cuts
 from tests.papers.darrm.mathematics import oracle
+from tests.papers.lanes import slow_but
 
-FULL = os.environ.get("PRIVATE_ENSEMBLES_FULL_GRID") == "1"
 DELTAS = (0.0, 1e-9, 1e-5, 1e-3, 0.02)
 EPSILONS = (0.01, 0.1, 1.0, 3.0)
 
@@ -48,11 +46,9 @@ def allowances(K):
 
 
 def points():
-    """(K, m, epsilon, Delta); without FULL every seventh point of K = 9 and 11."""
+    """Yield (K, m, epsilon, Delta)."""
     for K in (5, 7, 9, 11):
-        grid = product(allowances(K), EPSILONS, DELTAS)
-        step = 7 if K > 7 and not FULL else 1
-        yield from ((K, *point) for point in list(grid)[::step])
+        yield from product((K,), allowances(K), EPSILONS, DELTAS)
 
 
 @pytest.mark.parametrize("Delta", [0.0, 0.02])
@@ -68,33 +64,35 @@ def test_rows_of_the_full_program_are_those_of_the_definition(Delta):
     assert all(sum(size) == 5 for size in seen)
 
 
-@pytest.mark.parametrize(("K", "m", "epsilon", "Delta"), list(points()))
-def test_cutting_planes_agree_with_all_rows_at_once(K, m, epsilon, Delta):
-    solution = optimize_gamma(K, m, epsilon, Delta, solver="highs")
-    problem = solution.problem
-    cost = coefficients(K, parse_prior("uniform:0.5,1"))
-    rows = enumeration.all_rows(problem)
-    _, full = enumeration.solve(cost, rows)
+def check_against_all_rows(K, m, epsilon, Delta, delta=None):
+    solution = optimize_gamma(K, m, epsilon, Delta, delta, solver="highs")
+    rows = enumeration.all_rows(solution.problem)
+    _, full = enumeration.solve(coefficients(K, parse_prior("uniform:0.5,1")), rows)
     assert solution.utility == pytest.approx(full, abs=1e-8)
     assert solution.utility_upper_bound >= full - 1e-9
     assert solution.utility_upper_bound <= full + 1e-8
     assert (rows @ solution.gamma[(K + 1) // 2 :]).max() <= 1 + 1e-13
-    assert certify(solution.gamma, m, epsilon, Delta).holds
+    assert certify(solution.gamma, m, epsilon, Delta, delta).holds
 
 
+@pytest.mark.parametrize(
+    ("K", "m", "epsilon", "Delta"),
+    slow_but(points(), (9, 3.3, 0.1, 1e-3), (11, 1.5, 1.0, 0.0)),
+)
+def test_cutting_planes_agree_with_all_rows_at_once(K, m, epsilon, Delta):
+    check_against_all_rows(K, m, epsilon, Delta)
+
+
+@settings(max_examples=40)
 @given(
     st.sampled_from([1, 3, 5, 7]),
     st.floats(0, 1),
     st.floats(1e-3, 3),
-    st.sampled_from([0.0, 1e-7, 1e-4, 0.02, 0.1]),
+    st.sampled_from([0.0, 1e-9, 1e-7, 1e-4, 0.02, 0.1]),
     st.floats(1, 4),
 )
 def test_cutting_planes_agree_with_all_rows_at_once_wherever_drawn(K, share, epsilon, Delta, more):
-    m, delta = 1 + share * (K - 1), min(0.9, Delta * more)
-    solution = optimize_gamma(K, m, epsilon, Delta, delta, solver="highs")
-    cost = coefficients(K, parse_prior("uniform:0.5,1"))
-    _, full = enumeration.solve(cost, enumeration.all_rows(solution.problem))
-    assert solution.utility == pytest.approx(full, abs=1e-8)
+    check_against_all_rows(K, 1 + share * (K - 1), epsilon, Delta, min(0.9, Delta * more))
 
 
 def utility_bound(problem, cost, rows, counts):
@@ -118,7 +116,7 @@ def utility_bound(problem, cost, rows, counts):
     return bound + sum(max(r, mpmath.mpf(0)) for r in reduced)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", slow_but(range(30), *range(6)))
 def test_no_private_gamma_exceeds_the_upper_bound_however_small_the_budget(seed):
     rng = np.random.default_rng(seed)
     K = int(rng.choice([3, 5]))
@@ -146,10 +144,26 @@ def test_a_budget_that_rounding_uses_up_is_refused():
         optimize_gamma(3, 1, 1e-15)
 
 
-@pytest.mark.parametrize("Delta", [0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.02])
-@pytest.mark.parametrize("exponent", [10.0, np.log(1e12), 689.0])
-@pytest.mark.parametrize(("K", "m"), [(5, 1), (5, 1.5), (5, 5), (11, 1), (11, 3), (11, 10.5)])
-def test_large_budgets_stay_private_and_optimal_to_40_digits(K, m, exponent, Delta):
+# In the default lane every allowance, exponent and kind of Delta once.
+LARGE = slow_but(
+    product(
+        ((5, 1), (5, 1.5), (5, 5), (11, 1), (11, 3), (11, 10.5)),
+        (10.0, 27.631, 689.0),
+        (0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.02),
+    ),
+    ((5, 1), 10.0, 1e-5),
+    ((5, 1.5), 27.631, 1e-8),
+    ((5, 1.5), 689.0, 1e-12),
+    ((5, 5), 10.0, 1e-3),
+    ((5, 5), 689.0, 0.02),
+    ((11, 3), 27.631, 0.0),
+    ((11, 10.5), 689.0, 0.0),
+)
+
+
+@pytest.mark.parametrize(("size", "exponent", "Delta"), LARGE)
+def test_large_budgets_stay_private_and_optimal_to_40_digits(size, exponent, Delta):
+    K, m = size
     epsilon = float(exponent / m)
     solution = optimize_gamma(K, m, epsilon, Delta, solver="highs")
     problem, gamma = solution.problem, solution.gamma
@@ -229,12 +243,19 @@ def many(request, monkeypatch):
     return many
 
 
-@pytest.mark.parametrize("prior", ["uniform:0.5,1", "common:0.5,1"])
 @pytest.mark.parametrize(
-    ("K", "m", "epsilon", "Delta"),
-    [(11, 3, 0.1, 1e-5), (21, 1, 0.5, 0.0), (35, 1.5, 1.0, 1e-3), (51, 5, 0.05, 1e-5)],
+    ("point", "prior"),
+    slow_but(
+        product(
+            ((11, 3, 0.1, 1e-5), (21, 1, 0.5, 0.0), (35, 1.5, 1.0, 1e-3), (51, 5, 0.05, 1e-5)),
+            ("uniform:0.5,1", "common:0.5,1"),
+        ),
+        ((11, 3, 0.1, 1e-5), "uniform:0.5,1"),
+        ((21, 1, 0.5, 0.0), "common:0.5,1"),
+    ),
 )
-def test_searches_of_many_teachers_agree_with_a_fine_one(many, K, m, epsilon, Delta, prior):
+def test_searches_of_many_teachers_agree_with_a_fine_one(many, point, prior):
+    K, m, epsilon, Delta = point
     fine = optimize_gamma(K, m, epsilon, Delta, prior=prior)
     found = many(K, m, epsilon, Delta, prior=prior)
     assert found.utility == pytest.approx(fine.utility, rel=3 * GAP)
@@ -261,6 +282,7 @@ def test_what_the_last_look_proved_is_the_certificate(many, monkeypatch):
     assert found.certificate.worst_cost >= fresh.attained_cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", [(101, 3, 3.0, 1e-3), (101, 2, 2.0, 1e-3)])
 def test_filling_asks_about_all_corners_twice_at_most(many, monkeypatch, point):
     """These looks took four fifths of the time at K = 1001, for nothing that the utility weighs."""
@@ -285,6 +307,7 @@ def test_filling_asks_about_all_corners_twice_at_most(many, monkeypatch, point):
     assert np.mean(gamma) > share * np.mean(optimize_gamma(*point).gamma)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", [(51, 3, 3.0, 1e-3), (101, 3, 3.0, 1e-3), (101, 2, 2.0, 1e-3)])
 def test_the_gap_is_small_beside_the_errors_where_nearly_every_label_is_right(many, point):
     solution = many(*point)

@@ -1,10 +1,8 @@
 """The best moves, and bounds of whole boxes, against every combination of moves, one by one."""
 
-import itertools
-import math
-
 import numpy as np
 import pytest
+from scipy.special import comb
 
 from private_ensembles.papers.darrm.mathematics import end_moves
 from private_ensembles.papers.darrm.mathematics.end_moves import (
@@ -16,19 +14,15 @@ from private_ensembles.papers.darrm.mathematics.end_moves import (
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 
 
+def binomial(trials, chance):
+    r = np.arange(trials + 1)
+    return comb(trials, r) * chance**r * (1 - chance) ** (trials - r)
+
+
 def mean(V, b, up, down, Delta):
     """G with b ones, `up` of the zeros at Delta and `down` of the ones at 1 - Delta."""
-    return sum(
-        math.comb(up, r)
-        * Delta**r
-        * (1 - Delta) ** (up - r)
-        * math.comb(down, s)
-        * Delta**s
-        * (1 - Delta) ** (down - s)
-        * V[b + r - s]
-        for r in range(up + 1)
-        for s in range(down + 1)
-    )
+    lead = np.convolve(binomial(up, Delta), binomial(down, Delta)[::-1])  # from -down to up
+    return V[b - down : b + up + 1] @ lead
 
 
 def cost(problem, V, W, b, counts):
@@ -38,16 +32,15 @@ def cost(problem, V, W, b, counts):
 
 def every_cost(problem, V, W, b):
     """f of every combination of moves."""
-    a, D = len(V) - 1 - b, problem.Delta
-    end_moves = range(a + 1), range(b + 1)
-    P = {key: mean(V, b, *key, D) for key in itertools.product(*end_moves)}
-    Q = {key: mean(W, b, *key, D) for key in itertools.product(*end_moves)}
-    return [
-        P[aP, bP] - problem.c * Q[aQ, bQ]
-        for aP, bP in P
-        for aQ, bQ in Q
-        if aP + aQ <= a and bP + bQ <= b
-    ]
+    a = len(V) - 1 - b
+    P, Q = (
+        [[mean(side, b, up, down, problem.Delta) for down in range(b + 1)] for up in range(a + 1)]
+        for side in (V, W)
+    )
+    all_moves = np.array(P)[:, :, None, None] - problem.c * np.array(Q)
+    ups = np.add.outer(np.arange(a + 1), np.arange(a + 1))[:, None, :, None]
+    downs = np.add.outer(np.arange(b + 1), np.arange(b + 1))[None, :, None, :]
+    return all_moves[np.broadcast_to((ups <= a) & (downs <= b), all_moves.shape)]
 
 
 def smooth_sides(scale):

@@ -14,8 +14,10 @@ from private_ensembles.papers.darrm.mathematics.objective import (
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from private_ensembles.papers.darrm.mathematics.violations import Cuts
+from tests.papers.lanes import slow_but
 
 
+@pytest.mark.slow
 def test_many_teachers_are_searched_from_the_inside():
     solution = optimize_gamma(301, 2, 0.5, 1e-5, prior="common:0.5,1")
     assert solution.certificate.holds
@@ -23,12 +25,16 @@ def test_many_teachers_are_searched_from_the_inside():
     assert solution.solver["name"] == "interior"
 
 
-def test_what_the_utility_leaves_open_is_filled(monkeypatch):
+@pytest.mark.parametrize("K", slow_but((51, 101), 51))
+def test_what_the_utility_leaves_open_is_filled(monkeypatch, K):
     monkeypatch.setattr(optimize, "MANY_TEACHERS", 10)
-    filled = optimize_gamma(101, 5, 0.1, 1e-5)
-    vertex = optimize_gamma(101, 5, 0.1, 1e-5, solver="highs")
+    filled = optimize_gamma(K, 5, 0.1, 1e-5)
+    assert filled.certificate.holds
+    assert filled.utility_upper_bound - filled.utility <= 2 * GAP * filled.utility
+    assert filled.solver["name"] == "interior"
+    vertex = optimize_gamma(K, 5, 0.1, 1e-5, solver="highs")
     monkeypatch.setattr(interior_search.InteriorSearch, "_raise_sum", lambda one: None)
-    unfilled = optimize_gamma(101, 5, 0.1, 1e-5)
+    unfilled = optimize_gamma(K, 5, 0.1, 1e-5)
     assert np.mean(filled.gamma) > max(0.97 * np.mean(vertex.gamma), np.mean(unfilled.gamma))
 
 

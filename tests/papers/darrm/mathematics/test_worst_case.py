@@ -30,7 +30,7 @@ def problems(draw, largest=5):
     "papers.darrm.mathematics.worst_case:WorstCase",
     "papers.darrm.mathematics.worst_case:series_worst_case",
 )
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(problems(largest=7), st.integers(1, 5))
 def test_looser_bounds_are_never_below_the_exact_one(case, order):
     gamma, m, epsilon, Delta, delta = case
@@ -43,7 +43,7 @@ def test_looser_bounds_are_never_below_the_exact_one(case, order):
     assert three_corner_worst_case(problem, g).upper <= exact + tolerance
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=10)
 @given(problems(largest=7))
 def test_what_is_left_out_never_changes_the_exact_maximum(case):
     gamma, m, epsilon, Delta, delta = case

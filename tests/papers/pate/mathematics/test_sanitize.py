@@ -35,7 +35,7 @@ def divergence(order, sigma, ratio, shift):
     return np.log(quad(integrand, -60 * sigma, 60 * sigma, limit=2000)[0]) / (order - 1)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(
     st.floats(1.5, 12), st.floats(0.05, 0.95), st.floats(1.0, 20), st.floats(-1, 1), st.floats(0, 1)
 )
@@ -74,7 +74,7 @@ def test_beta_too_large_for_the_order_costs_infinity():
     assert gnss_rdp(14, 0.2, 6.0, formula="paper") == np.inf
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(st.floats(1.01, 100), st.floats(0.01, 0.99), st.floats(0.5, 50), st.floats(-1, 1))
 def test_no_ratio_of_the_two_noises_costs_more_than_the_exact_formula(order, part, sigma, t):
     """The closed form of every admissible ratio e^t, |t| <= beta, shift min(1, e^t)."""

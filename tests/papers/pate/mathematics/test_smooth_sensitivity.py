@@ -13,12 +13,13 @@ from private_ensembles.papers.pate.mathematics.smooth_sensitivity import (
     SortedHistograms,
     smooth_sensitivity,
 )
-from tests.papers.pate.mathematics.oracle import histograms, neighbours
+from tests.papers.lanes import slow_but
+from tests.papers.pate.mathematics.oracle import histograms, neighbours, partitions
 
 CASES = [(4.0, 3.0, 3, 60), (6.0, 5.0, 2, 100), (10.0, 8.0, 4, 150), (40.0, 14.0, 10, 250)]
 
 
-@pytest.mark.parametrize(("sigma", "order", "m", "teachers"), CASES)
+@pytest.mark.parametrize(("sigma", "order", "m", "teachers"), slow_but(CASES, *CASES[:2]))
 def test_profile_equals_algorithms_3_to_5_query_by_query(sigma, order, m, teachers):
     rng = np.random.default_rng(int(sigma))
     shares = rng.dirichlet(np.r_[3.0, np.full(m - 1, 0.4)], 40)
@@ -91,11 +92,12 @@ def test_sensitivity_bounds_every_move_and_is_smooth(sigma, order, noise):
     teachers, m, beta = 16, 3, 0.2
     curve = CostCurve(sigma, order, m, noise)
     assert curve.check_conditions() == ()
-    rows = histograms(teachers, m)
+    rows = partitions(teachers, m)  # another order of the classes costs the same
     cost = dict(zip(rows, gnmax_rdp(np.array(rows), sigma, order, noise=noise)[:, 0], strict=True))
     smooth = {row: smooth_sensitivity([row], curve, beta) for row in rows}
     for row in rows:
-        for other in neighbours(row):
+        for moved in neighbours(row):
+            other = tuple(sorted(moved, reverse=True))
             assert abs(cost[row] - cost[other]) <= smooth[row] + 1e-9
             assert smooth[row] <= np.exp(beta) * smooth[other] * (1 + 1e-9)
 
@@ -133,12 +135,11 @@ def test_sensitivities_cover_every_histogram_in_reach(sigma, order, noise):
     walk = LabelWalk(votes, curve)
     moved = np.abs(ROWS[:, None] - ROWS[None]).sum(axis=2) // 2
     here = curve.beta(votes.log_q)
+    local = np.where(moved <= 1, np.abs(here[:, None] - here), 0).max(axis=1)
     for d in range(4):
         (sensitivity,) = walk.local_sensitivities(np.array([d]))
-        for row in range(0, len(ROWS), 5):
-            reached = np.flatnonzero(moved[row] <= d)
-            steps = [here[moved[at] <= 1] - here[at] for at in reached]
-            assert max(np.abs(step).max() for step in steps) <= sensitivity[row] + 1e-9
+        within_reach = np.where(moved <= d, local, 0).max(axis=1)
+        assert (within_reach <= sensitivity + 1e-9).all()
 
 
 def test_what_is_dropped_is_far_from_the_plateau_and_counts_nothing():
