@@ -2,6 +2,7 @@
 
 import math
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -310,29 +311,38 @@ def changed(tables, item, name, by, dataset="mnist"):
 
 
 def test_all_relations_hold_for_the_printed_numbers(as_printed):
-    table = judged(as_printed)
-    assert len(table) == 24
-    assert set(table["status"]) == {"match"}
+    """For those of a larger gap than printed the claim of section 1.1 alone does not."""
+    assert set(judged(as_printed)["status"]) == {"match"}
+    moved = ACCURACIES.copy()
+    place = (moved["item"] == "table1") & (moved["column"] == "gnmax")
+    moved.loc[place, "published"] = "0.50"
+    found = compare_relations(moved, {"darrm": as_printed}, data="paper")
+    claims = found[found["item"] == "section1.1"]
+    assert set(claims["status"]) == {"differs"}
 
 
-@pytest.mark.parametrize("item", ["table1", "table8", "table10"])
-def test_gamma_opt_no_better_than_subsampling_breaks_their_order(as_printed, item):
+def test_gamma_opt_no_better_than_subsampling_breaks_their_order(as_printed):
     names = {"darrm_opt": "darrm_sub", "darrm_sub": "darrm_opt"}
-    table = as_printed[f"{item}_by_training"]
-    swapped = {f"{item}_by_training": table.assign(mechanism=table["mechanism"].replace(names))}
-    found = judged({**as_printed, **swapped})
+    swapped = dict(as_printed)
+    for item in ("table1", "table8", "table10"):
+        table = as_printed[f"{item}_by_training"]
+        swapped[f"{item}_by_training"] = table.assign(mechanism=table["mechanism"].replace(names))
+    found = judged(swapped)["status"]
     row = "gamma_opt above gamma_sub", "accuracy: mean difference"
-    assert {found.loc[(item, dataset, *row), "status"] for dataset in DATASETS} == {"differs"}
+    for item, dataset in product(("table1", "table8", "table10"), DATASETS):
+        assert found[(item, dataset, *row)] == "differs"
 
 
-@pytest.mark.parametrize("item", list(TABLES))
-def test_a_gap_to_gnmax_of_eight_points_less_differs(as_printed, item):
+def test_a_gap_to_gnmax_of_eight_points_less_differs(as_printed):
     """Less noise for GNMax, as the analytic proof allows, would be seen."""
-    place = item, "mnist", "gamma_opt above GNMax", "accuracy: by how much"
-    assert judged(as_printed).loc[place, "status"] == "match"
-    found = judged(changed(as_printed, item, "gnmax", 0.08)).loc[place]
-    assert found["status"] == "differs"
-    assert found["tolerance"] < 0.08
+    better = as_printed
+    for item in TABLES:
+        better = changed(better, item, "gnmax", 0.08)
+    found = judged(better)
+    for item in TABLES:
+        row = found.loc[item, "mnist", "gamma_opt above GNMax", "accuracy: by how much"]
+        assert row["status"] == "differs"
+        assert row["tolerance"] < 0.08
 
 
 def test_at_one_teacher_s_budget_a_better_gamma_would_be_seen(as_printed):
@@ -341,32 +351,23 @@ def test_at_one_teacher_s_budget_a_better_gamma_would_be_seen(as_printed):
     assert found["status"] == "differs"
 
 
-@pytest.mark.parametrize("dataset", DATASETS)
-def test_subsampling_below_gnmax_breaks_their_order(as_printed, dataset):
+def test_subsampling_below_gnmax_breaks_their_order(as_printed):
     worse = as_printed
-    for item in TABLES:
+    for item, dataset in product(TABLES, DATASETS):
         worse = changed(worse, item, "darrm_sub", -0.35, dataset)
-    place = "section6.2", dataset, "gamma_sub above GNMax", "accuracy: mean difference"
-    assert judged(worse).loc[place, "status"] == "differs"
+    found = judged(worse)["status"]
+    for dataset in DATASETS:
+        place = "section6.2", dataset, "gamma_sub above GNMax", "accuracy: mean difference"
+        assert found[place] == "differs"
 
 
-@pytest.mark.parametrize("name", ["DaRRM", "GNMax"])
-def test_teachers_six_points_better_than_the_printed_ones_would_be_seen(as_printed, name):
+def test_teachers_six_points_better_than_the_printed_ones_would_be_seen(as_printed):
     better = as_printed
-    for item in TABLES:
-        for mechanism in ("darrm_opt", "darrm_sub") if name == "DaRRM" else ("gnmax",):
-            better = changed(better, item, mechanism, 0.06)
-    place = "section6.2", "mnist", f"all tables, {name}", "accuracy: mean"
-    assert judged(better).loc[place, "status"] == "differs"
-
-
-def test_a_claim_of_a_larger_gap_than_printed_would_differ(as_printed):
-    moved = ACCURACIES.copy()
-    place = (moved["item"] == "table1") & (moved["column"] == "gnmax")
-    moved.loc[place, "published"] = "0.50"
-    found = compare_relations(moved, {"darrm": as_printed}, data="paper")
-    claims = found[found["item"] == "section1.1"]
-    assert set(claims["status"]) == {"differs"}
+    for item, mechanism in product(TABLES, ("darrm_opt", "darrm_sub", "gnmax")):
+        better = changed(better, item, mechanism, 0.06)
+    found = judged(better)["status"]
+    for name in ("DaRRM", "GNMax"):
+        assert found["section6.2", "mnist", f"all tables, {name}", "accuracy: mean"] == "differs"
 
 
 def test_one_training_is_no_evidence_and_none_is_not_run(as_printed):

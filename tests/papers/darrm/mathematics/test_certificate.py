@@ -89,8 +89,8 @@ def test_what_the_lemma_does_not_cover_is_refused():
 def test_scaling_makes_any_gamma_private_and_loses_no_more_than_it_must():
     rng = np.random.default_rng(8)
     for Delta in (0.0, 1e-5, 0.02):
-        problem = PrivacyProblem(7, 2, 0.3, Delta, 2 * Delta)
-        gamma = oracle.random_gamma(rng, 7, low=0.7)
+        problem = PrivacyProblem(5, 2, 0.3, Delta, 2 * Delta)
+        gamma = oracle.random_gamma(rng, 5, low=0.7)
         scaled, certificate = scale_to_allowance(problem, gamma)
         assert certificate.holds
         assert certificate.slack < 1e-12 or np.array_equal(scaled, gamma)
