@@ -75,10 +75,10 @@ def words(drawn):
             yield text
 
 
-@pytest.mark.parametrize("draw", slow_but(FIGURES, "region"), indirect=True)
+@pytest.mark.parametrize("draw", slow_but(FIGURES, "planner"), indirect=True)
 def test_equal_data_give_equal_bytes(draw, tmp_path):
     """Of one figure in every format; what makes them stable is one function's business."""
-    kinds = ("png", "pdf", "svg") if draw.func is draw_feasible_region else ("png",)
+    kinds = ("png", "pdf", "svg") if draw.func is planner_figures.draw_plan else ("png",)
     assert_equal_bytes(draw, tmp_path, kinds, least=5000)
 
 
@@ -87,7 +87,7 @@ def test_words_stand_apart_inside_the_border_and_have_contrast(draw, monkeypatch
     found = []
 
     def look(drawn, *paths):
-        drawn.canvas.draw()
+        drawn.draw_without_rendering()
         width, height = drawn.canvas.get_width_height()
         boxes = [(text.get_text(), text.get_window_extent()) for text in words(drawn)]
         assert len(boxes) > 10
