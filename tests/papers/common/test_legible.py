@@ -29,7 +29,8 @@ from tests.report import test_own_figure as own
 
 SETTING = {"setting": darrm.SETTING}
 ENSEMBLE = {"ensemble": "250 teachers, 10 classes"}
-# What draws each figure, what it is given (a file in docs/ if it is a text), and its words.
+# What draws each figure, what it is given (a file in docs/ if it is a text, what makes the data if
+# it is a function), and its words.
 FIGURES = {
     "planner": (planner_figures.draw_plan, ["planner/planner"], ENSEMBLE),
     "many_labels": (draw_many_labels, ["studies/many_labels", "studies/equal_budget"], {}),
@@ -39,12 +40,12 @@ FIGURES = {
     "ledger": (draw_ledger, ["privacy_ledger"], {}),
     "ensembles": (draw_ensembles, ["nzc/figure2"], {}),
     "own": (draw_own, [own.TABLE, own.CURVES, own.PROFILE], {}),
-    "shapes": (draw_gamma_shapes, [darrm.shapes(6)], SETTING),
-    "region": (draw_feasible_region, [darrm.region()], SETTING),
-    "priors": (draw_prior_shapes, [darrm.priors()], SETTING),
-    "search": (draw_sigma_search, [darrm.search()], {}),
+    "shapes": (draw_gamma_shapes, [functools.partial(darrm.shapes, 6)], SETTING),
+    "region": (draw_feasible_region, [darrm.region], SETTING),
+    "priors": (draw_prior_shapes, [darrm.priors], SETTING),
+    "search": (draw_sigma_search, [darrm.search], {}),
 } | {
-    draw.__name__: (draw, [data()], {"source": f"{source}, δ = 10⁻⁸"})
+    draw.__name__: (draw, [data], {"source": f"{source}, δ = 10⁻⁸"})
     for draw, data, source in pate.FIGURES
 }
 
@@ -55,8 +56,10 @@ def draw(request, published):
     function, given, options = FIGURES[request.param]
     read = []
     for one in given:
-        names = [one] if isinstance(one, str) else one
-        read.append(published(*names) if isinstance(one, str | tuple) else one)
+        if isinstance(one, str | tuple):
+            read.append(published(*([one] if isinstance(one, str) else one)))
+        else:
+            read.append(one() if callable(one) else one)
     return functools.partial(function, *read, **options)
 
 

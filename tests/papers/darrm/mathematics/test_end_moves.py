@@ -61,9 +61,8 @@ def largest(problem, V, W, ones):
     )
 
 
-@pytest.mark.parametrize("parts", [1, 2, 3])
 @pytest.mark.parametrize("Delta", [0.01, 0.3])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "parts"), [(0, 1), (1, 2), (2, 3)])
 def test_no_move_exceeds_the_bounds(seed, Delta, parts, monkeypatch):
     """Rough tables: with the floor below all of them every cell is worked out in parts."""
     monkeypatch.setattr(end_moves, "PARTS", parts)
@@ -126,8 +125,13 @@ def test_a_box_is_bounded_as_each_of_its_columns_is(monkeypatch):
         np.testing.assert_allclose(column[:, 0], box[:, b], rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("Delta", [0.01, 0.3])
-@pytest.mark.parametrize("bends", [(-1, 0), (0, 1), (-1, 1), (1, -1), (-1, -1), (1, 1)])
+@pytest.mark.parametrize(
+    ("bends", "Delta"),
+    [
+        *(((-1, 0), 0.3), ((0, 1), 0.01), ((-1, 1), 0.3), ((-1, 1), 0.01)),
+        *(((1, -1), 0.3), ((-1, -1), 0.3), ((1, 1), 0.3)),
+    ],
+)
 def test_sides_that_bend_one_way_are_bounded(monkeypatch, bends, Delta):
     """A peak of f with some of the teachers moved, wherever along the ones it is."""
     monkeypatch.setattr(end_moves, "PARTS", 1)
@@ -140,9 +144,8 @@ def test_sides_that_bend_one_way_are_bounded(monkeypatch, bends, Delta):
 
 
 @pytest.mark.parametrize("steps", [STEPS, (1,), (4, 2, 1)])
-@pytest.mark.parametrize("b", [0, 3, 8])
-@pytest.mark.parametrize("Delta", [0.01, 0.3])
-def test_the_best_of_all_moves_is_found(Delta, b, steps):
+@pytest.mark.parametrize(("b", "Delta"), [(0, 0.3), (3, 0.01), (3, 0.3), (8, 0.3)])
+def test_the_best_of_all_moves_is_found(b, Delta, steps):
     problem = PrivacyProblem(11, 2, 0.3, Delta, 0.4)
     V, W = sides(b, 8, 4)
     every = [max(every_cost(problem, V[k], W[k], b)) for k in range(4)]
@@ -156,7 +159,7 @@ def test_the_best_of_all_moves_is_found(Delta, b, steps):
     )
 
 
-@pytest.mark.parametrize("b", [0, 1, 6, 12, 13, 23, 24])
+@pytest.mark.parametrize("b", [0, 1, 12, 24])
 @pytest.mark.parametrize("scale", [0.3, 1.5, 6.0])
 def test_one_move_of_all_is_taken_only_where_it_is_best(scale, b):
     problem = PrivacyProblem(25, 2, 0.3, 0.02, 0.1)
@@ -177,7 +180,7 @@ def test_moves_of_smooth_sides_are_settled_by_the_ends_alone():
 
 
 @pytest.mark.parametrize("step", [2, 3, 5, 100])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_few_numbers_of_moves_bound_all_of_them(seed, step):
     """Rough tables and a large Delta: what lies between two nodes is more than the nodes show."""
     problem = PrivacyProblem(13, 2, 0.3, 0.4, 0.5)

@@ -25,16 +25,19 @@ def test_many_teachers_are_searched_from_the_inside():
     assert solution.solver["name"] == "interior"
 
 
-@pytest.mark.parametrize("K", slow_but((51, 101), 51))
-def test_what_the_utility_leaves_open_is_filled(monkeypatch, K):
+FILLED = ((31, 3, "uniform:0.95,1"), (101, 5, "uniform:0.5,1"))
+
+
+@pytest.mark.parametrize(("K", "m", "prior"), slow_but(FILLED, FILLED[0]))
+def test_what_the_utility_leaves_open_is_filled(monkeypatch, K, m, prior):
     monkeypatch.setattr(optimize, "MANY_TEACHERS", 10)
-    filled = optimize_gamma(K, 5, 0.1, 1e-5)
+    filled = optimize_gamma(K, m, 0.1, 1e-5, prior=prior)
     assert filled.certificate.holds
     assert filled.utility_upper_bound - filled.utility <= 2 * GAP * filled.utility
     assert filled.solver["name"] == "interior"
-    vertex = optimize_gamma(K, 5, 0.1, 1e-5, solver="highs")
+    vertex = optimize_gamma(K, m, 0.1, 1e-5, prior=prior, solver="highs")
     monkeypatch.setattr(interior_search.InteriorSearch, "_raise_sum", lambda one: None)
-    unfilled = optimize_gamma(K, 5, 0.1, 1e-5)
+    unfilled = optimize_gamma(K, m, 0.1, 1e-5, prior=prior)
     assert np.mean(filled.gamma) > max(0.97 * np.mean(vertex.gamma), np.mean(unfilled.gamma))
 
 
