@@ -112,6 +112,23 @@ def test_the_largest_count_decides():
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
+def test_what_two_secure_rounds_cost_is_the_lattices_own_of_all_counts():
+    """One label moves two counts of each round; half as many would be half the delta or less."""
+    rounds = [gnmax_round([[3, 1]], sigma, noise="secure") for sigma in (0.7, 1.1)]
+    delta = 1e-5
+    for ordered in (rounds, rounds[::-1]):
+        epsilon = worst_case_epsilon(ordered, delta)
+        assert lattice_delta(2, 0.7, 1, 1.1, epsilon) <= delta
+        assert lattice_delta(2, 0.7, 1, 1.1, epsilon * 0.999) > delta
+
+
+def test_labels_of_very_many_queries_cost_as_many_times_as_much():
+    """2,100 queries are worked on in two full parts and a shorter one."""
+    few, many = (gnmax_round(np.tile(COUNTS, (times, 1)), 2.0) for times in (1, 700))
+    expected = 700 * few.label_rdp([2.0, 8.0])
+    np.testing.assert_allclose(many.label_rdp([2.0, 8.0]), expected, rtol=1e-12)
+
+
 DELTA, ORDERS = 1e-5, (2.0, 4.0, 8.0)
 
 
