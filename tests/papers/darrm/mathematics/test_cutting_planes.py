@@ -45,6 +45,19 @@ def allowances(K):
     return (1, 1.5, 2, 3.3, K / 2, K - 0.5, K)
 
 
+@pytest.mark.parametrize("Delta", [0.0, 0.02])
+def test_rows_of_the_full_program_are_those_of_the_definition(Delta):
+    problem = PrivacyProblem(5, 2, 0.3, Delta, 2 * Delta)
+    seen = set()
+    for rows, counts in enumeration.row_blocks(problem):
+        for row, size in zip(rows, counts, strict=True):
+            np.testing.assert_allclose(row, problem.row(size), rtol=0, atol=1e-14)
+            seen.add(tuple(size.tolist()))
+    kinds = 8 if Delta else 4
+    assert len(seen) == enumeration.row_count(5, kinds) == (792 if Delta else 56)
+    assert all(sum(size) == 5 for size in seen)
+
+
 def check_against_all_rows(K, m, epsilon, Delta, delta=None):
     solution = optimize_gamma(K, m, epsilon, Delta, delta, solver="highs")
     rows = enumeration.all_rows(solution.problem)
