@@ -13,7 +13,7 @@ from scipy.integrate import quad
 
 from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.base.rounding import round_float_up
-from private_ensembles.labels.lnmax import lnmax_matrix
+from private_ensembles.labels.lnmax import lnmax_independent_rdp, lnmax_matrix
 from private_ensembles.papers.pate import mathematics as pate
 from private_ensembles.papers.pate.mathematics.lnmax import PAPER_ORDERS, lnmax_log_q, lnmax_rdp
 
@@ -106,3 +106,10 @@ def test_what_a_label_and_all_of_them_cost_is_rounded_up():
             each = 2 / Fraction(scale)
             assert each <= Fraction(found.label_epsilon) <= each * (1 + Fraction(1, 2**51))
             assert queries * each <= Fraction(found.pure_epsilon)
+
+
+@pytest.mark.parametrize(("scale", "order"), [(33.9, 9.5), (36.7, 5.5), (20.0, 8.0)])
+def test_the_papers_bound_of_a_label_is_rounded_up_where_its_products_round_down(scale, order):
+    found = Fraction(float(lnmax_independent_rdp(scale, [order], bounds="paper")[0]))
+    exact = 2 * Fraction(order) / Fraction(scale) ** 2
+    assert exact <= found <= exact * (1 + Fraction(1, 2**48))
