@@ -17,3 +17,9 @@ def test_each_class_has_its_share_of_the_weights(counts, rate):
     np.testing.assert_allclose(
         gumbel.label_probabilities(np.array([counts]), rate)[0], shares, rtol=1e-12
     )
+
+
+def test_seeded_labels_are_the_largest_of_scores_at_the_rate_that_is_charged():
+    counts, drawn = np.tile([5, 4, 2], (4000, 1)), np.random.default_rng(3).gumbel(size=(4000, 3))
+    found = gumbel.choose(counts, np.random.default_rng(3), 0.7)
+    np.testing.assert_array_equal(found, (0.7 * counts + drawn).argmax(axis=1))

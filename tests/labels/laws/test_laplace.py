@@ -36,3 +36,13 @@ def test_labels_do_not_depend_on_the_queries_that_follow():
     for part in (1, 17, 199):
         assert lnmax(counts[:part], 3.0, np.random.default_rng(5)).tolist() == whole[:part].tolist()
     assert not np.array_equal(whole, lnmax(counts, 3.0, np.random.default_rng(6)))
+
+
+def test_seeded_noise_has_the_scale_that_is_charged():
+    """Many of the labels are decided by a hair."""
+    counts, drawn = (
+        np.tile([11, 10, 9], (4000, 1)),
+        np.random.default_rng(3).laplace(size=(4000, 3)),
+    )
+    expected = (counts + 2.5 * drawn).argmax(axis=1)
+    np.testing.assert_array_equal(lnmax(counts, 2.5, np.random.default_rng(3)), expected)

@@ -269,3 +269,12 @@ def test_all_work_happens_on_the_device_of_the_images(monkeypatch):
     rows = train_together(models, images.to("meta"), labels.to("meta"), shards)
     assert rows.device.type == "meta"
     assert rows.shape == (3, sum(p.numel() for p in models[0].parameters()))
+
+
+def test_a_record_is_drawn_where_its_uniform_number_is_below_the_rate():
+    class Given:
+        def uniform(self, number):
+            below = math.nextafter(0.3, 0)
+            return torch.tensor([0.0, below, 0.3, 0.301, 0.299, 1.0], dtype=torch.float64)
+
+    assert draw_poisson_batch(6, 0.3, Given()).tolist() == [0, 1, 4]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import laplace, norm
 
 from private_ensembles.papers.nzc.law import LAW, ImmutableNoise
 from private_ensembles.papers.nzc.mathematics.ensembles import (
@@ -169,3 +170,15 @@ def test_teacher_curve_has_a_row_per_ensemble():
 def test_bad_ensembles_are_named(call, name):
     with pytest.raises(ValueError, match=name):
         call()
+
+
+@pytest.mark.parametrize(("noise", "standard"), [("laplace", laplace), ("gaussian", norm)])
+def test_noise_has_the_scale_that_is_stated(noise, standard):
+    """By inversion of the first half of each row of uniform numbers, word for word."""
+    counts, rng = np.tile([6, 5, 4], (4000, 1)), np.random.default_rng(3)
+    uniform = rng.random((4000, 6))[:, :3]
+    expected = literal(counts, 1.0, 2.5 * standard.ppf(uniform))
+    found = immutable_noisy_argmax(
+        counts, np.random.default_rng(3), constant=1.0, noise_scale=2.5, noise=noise
+    )
+    np.testing.assert_array_equal(found, expected)
