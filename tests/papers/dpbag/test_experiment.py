@@ -290,3 +290,11 @@ def test_a_student_of_one_class_or_none_is_no_failure(thirds):
         good = student_metrics(features, truth, thirds.test, model, training)
         assert good["auroc"] > 0.9
     assert set(metrics) == set(bagging_students.METRICS)
+
+
+def test_noise_of_labels_has_the_scale_that_is_charged():
+    """Of 10 shards in 4 partitions each vote counts a quarter."""
+    ones, drawn = np.full(4000, 21), np.random.default_rng(3).laplace(size=(4000, 2))
+    expected = (np.array([10 - 21 / 4, 21 / 4]) + drawn / 0.4).argmax(axis=1)
+    found = release(ones, 10, 4, 0.4, np.random.default_rng(3))
+    np.testing.assert_array_equal(found, expected)
