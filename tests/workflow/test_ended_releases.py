@@ -1,7 +1,8 @@
 """The release of own votes, ended: what was seen is charged, what was charged can be finished.
 
 The script of the rule is ended in each state of the disk that it or what it calls makes, in a fork.
-Snakemake itself is killed, and meets a command in the same folder, as it happens to people.
+Snakemake itself is killed, and meets a command in the same folder, as it happens to people. What
+all doors call is ended by tests/release/test_transaction.py, each time; these are slow.
 """
 
 import contextlib
@@ -34,18 +35,13 @@ from ..conftest import users_environment
 from ..ledgers import releases, seen_is_charged
 from ..release import flat
 
+pytestmark = pytest.mark.slow
+
 OWN = Path("results/own")
 RELEASE = OWN / "release"
 MECHANISMS = ["gnmax_analytic", "permute_and_flip"]
 TINY = ("--configfile", "config/scenarios/tiny.yaml", "--cores", "1")
-GIVEN = (
-    "votes=votes.npz",
-    "n_teachers=60",
-    "n_classes=3",
-    "shards=disjoint",
-    "delta=1e-5",
-    "epsilon=20",
-)
+GIVEN = ("votes=votes.npz", "n_teachers=60", "n_classes=3", "shards=disjoint", "epsilon=20")
 
 
 def drawn_votes(path):
@@ -167,8 +163,7 @@ def test_a_job_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_fi
     assert states.count("charged") > 20
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_job_that_is_ended_at_any_line_shows_nothing_uncharged_and_can_be_finished(
     job, number, monkeypatch, capfd
 ):
@@ -247,25 +242,11 @@ def ends_well(process):
 
 SNAKEMAKE = ("snakemake", *TINY, "--config", *GIVEN)
 PLANNED = [word for name in MECHANISMS for word in ("--mechanism", name)]
-COMMAND = (
-    "private_ensembles",
-    "release",
-    "votes.npz",
-    "--teachers",
-    "60",
-    "--classes",
-    "3",
-    "--epsilon",
-    "20",
-    "--shards",
-    "disjoint",
-    *PLANNED,
-)
+COMMAND = ("private_ensembles", "release", "votes.npz", "--teachers", "60", "--classes", "3")
+COMMAND += ("--epsilon", "20", "--shards", "disjoint", *PLANNED)
 
 
-@pytest.mark.parametrize(
-    "first", [pytest.param("the orphan", marks=pytest.mark.slow), "the next run"]
-)
+@pytest.mark.parametrize("first", ["the orphan", "the next run"])
 def test_a_job_whose_snakemake_was_killed_and_the_same_command_make_one_release(folder, first):
     """The orphaned job goes on, and Snakemake's clean-up for the next one deletes what it made."""
     with contextlib.ExitStack() as running:

@@ -14,6 +14,8 @@ from private_ensembles.base.provenance import record_path
 from ..conftest import jobs_by_rule
 from ..loopback import CONTENT, SHA256, Server
 
+pytestmark = pytest.mark.slow
+
 TINY = ("--configfile", "config/scenarios/tiny.yaml", "--cores", "1")
 DIGITS = "results/datasets/digits.npz"
 SIGMA = "results/darrm/privacy/mechanism=gnmax,K=5,epsilon=0.11,delta=0.0001.csv"

@@ -1,28 +1,32 @@
 """A killed run: nothing half-written counts as finished, and finished work is not done again.
 
-By default it is killed once, in the middle of a job. The slow test kills at ten moments drawn at
-random, five in each run of the workflow; at twenty:
+Ten moments are drawn at random, five in each run of the workflow; twenty are drawn by
     PRIVATE_ENSEMBLES_KILL_ROUNDS=20 python -m pytest -m slow tests/workflow/test_kills.py
 """
 
 import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 import yaml
 
 from . import comparison
+
+pytestmark = pytest.mark.slow
 
 ROUNDS = int(os.environ.get("PRIVATE_ENSEMBLES_KILL_ROUNDS", "10"))
 TINY = ("--configfile", "config/scenarios/tiny.yaml", "--cores", "2")
 KILLS = 5  # in one run of the workflow, each followed by a resumption
 JOBS = 25  # of the tiny run, without its target
 TEACHERS = "results/teachers/digits/kind=private,K=5,seed=0.pt"
+VOTES = TEACHERS.replace("teachers/", "votes/", 1).replace(".pt", ".npz")
 CHECKPOINT = TEACHERS.replace("kind", ".kind").replace(".pt", ".checkpoint")
 
 
@@ -55,7 +59,6 @@ def wait_until(condition, process, seconds=600):
         time.sleep(0.01)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", range(-(-ROUNDS // KILLS)))
 def test_run_killed_at_random_moments_and_resumed_ends_in_the_same_results(
     number, tmp_path, copy_workflow, run_snakemake, finished_tiny_run
@@ -105,25 +108,6 @@ def kill_training(folder):
     assert not (folder / TEACHERS).exists()
 
 
-def test_killed_run_repeats_neither_finished_jobs_nor_steps_before_a_checkpoint(
-    tmp_path, copy_workflow, run_snakemake, planned
-):
-    folder = copy_workflow(tmp_path / "workflow-copy")
-    kill_training(folder)
-    # only its owner may read what is not for release
-    assert (folder / CHECKPOINT).stat().st_mode & 0o077 == 0
-
-    assert run_snakemake(folder, "--unlock").returncode == 0
-    training = long_training(folder, 1000)
-    assert planned(folder, *training) == {"train_teachers": 1}  # and not the data set
-    done = run_snakemake(folder, *training)
-    assert done.returncode == 0, done.stderr
-    assert "training goes on from there" in done.stderr
-    assert (folder / TEACHERS).exists()
-    assert list((folder / TEACHERS).parent.glob(".*")) == []
-    assert list((folder / "results").rglob(".*.part*")) == []
-
-
 def test_worker_killed_alone_fails_its_job_and_the_next_run_recovers(
     tmp_path, copy_workflow, run_snakemake
 ):
@@ -143,3 +127,44 @@ def test_worker_killed_alone_fails_its_job_and_the_next_run_recovers(
     assert done.returncode == 0, done.stderr
     assert (folder / "results/datasets/digits.npz").exists()
     assert list((folder / "results").rglob(".*.part*")) == []
+
+
+def test_votes_of_slices_are_those_of_the_ensemble(tmp_path, run_snakemake, finished_tiny_run):
+    folder = shutil.copytree(finished_tiny_run, tmp_path / "copy")
+    (folder / "slices.yaml").write_text("teachers: {per_job: 3}\n")
+    for path in (TEACHERS, VOTES):
+        (folder / path).unlink()
+    done = run_snakemake(folder, *TINY[:2], "slices.yaml", "--cores", "2", "--", VOTES)
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = {path.name for path in (folder / TEACHERS).parent.iterdir()}
+    kinds = "private", "plain"  # the votes of both come from one job
+    slices = {f"kind={kind},K=5,seed=0,slice={part}of2.pt" for kind in kinds for part in (1, 2)}
+    assert names == slices | {"kind=plain,K=5,seed=0.pt"}
+    both = [np.load(where / VOTES, allow_pickle=False) for where in (folder, finished_tiny_run)]
+    assert np.array_equal(both[0]["votes"], both[1]["votes"])
+    assert np.array_equal(both[0]["labels"], both[1]["labels"])
+
+
+def test_killed_training_goes_on_from_its_checkpoint_to_the_same_bytes(
+    tmp_path, run_snakemake, planned, finished_tiny_run
+):
+    folder = shutil.copytree(finished_tiny_run, tmp_path / "copy")
+    (folder / TEACHERS).unlink()
+    kill_training(folder)
+    # Only its owner may read what is not for release.
+    assert (folder / CHECKPOINT).stat().st_mode & 0o077 == 0
+    assert run_snakemake(folder, "--unlock").returncode == 0
+    training = long_training(folder, 1000)
+    assert planned(folder, *training) == {"train_teachers": 1}  # and not the data set
+    resumed = run_snakemake(folder, *training)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "training goes on from there" in resumed.stderr
+    assert list((folder / TEACHERS).parent.glob("*private*")) == [folder / TEACHERS]
+    assert list((folder / TEACHERS).parent.glob(".*")) == []
+    data = (folder / TEACHERS).read_bytes()
+
+    (folder / TEACHERS).unlink()
+    anew = run_snakemake(folder, *long_training(folder, 1000))
+    assert anew.returncode == 0, anew.stderr
+    assert "training goes on" not in anew.stderr
+    assert (folder / TEACHERS).read_bytes() == data

@@ -69,6 +69,46 @@ def run_mock(folder, *arguments):
     return run_python(folder, "workflow/mock_job.py", *arguments)
 
 
+MISTAKES = [
+    ((), "name a rule; snakemake --list-rules lists them"),
+    (("acount_votes",), "rule acount_votes: there is none of this name that runs a script; "),
+    (("account_votes",), "rule account_votes: must be given task=VALUE"),
+    (("account_votes", "digits"), "digits: must be WILDCARD=VALUE"),
+    (("plan_mechanisms", "K=3"), "rule plan_mechanisms: must be given no wildcards"),
+    (("account_votes", "task=none"), "rule account_votes: a wildcard has no such value, so "),
+    (("account_votes", "--config", "sed=1"), "--config: sed: unknown key; did you mean seed?"),
+]
+PRINTED = ("account_votes", "task=digits", *PATE)
+# One process that is asked for all, one after the other, and says how each ends.
+ASK = """
+import contextlib, io, json, sys
+sys.path.insert(0, "workflow")
+import mock_job
+for arguments in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            mock_job.main(arguments)
+            code = 0
+        except SystemExit as ended:
+            code = ended.code
+    # Python itself would print a code that is text, and end with status 1.
+    said = err.getvalue() + (code if isinstance(code, str) else "")
+    print(json.dumps([0 if code in (0, None) else 1, out.getvalue(), said]), file=sys.__stdout__)
+"""
+
+
+@pytest.fixture(scope="module")
+def answers(folder):
+    """The status, what is printed and what is said of each question, all by one process."""
+    asked = [PRINTED, *(arguments for arguments, _ in MISTAKES)]
+    done = run_python(folder, "-c", ASK, json.dumps(asked))
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(asked), done.stderr
+    return dict(zip(asked, answers, strict=True))
+
+
+@pytest.mark.slow
 def test_every_job_of_a_run_is_given_what_the_mock_gives(tmp_path, copy_workflow, run_snakemake):
     """All of PATE: rules with several wildcards and none, input functions, inherited rules."""
     folder = copy_workflow(tmp_path / "workflow")
@@ -87,10 +127,10 @@ def test_every_job_of_a_run_is_given_what_the_mock_gives(tmp_path, copy_workflow
         assert ours == theirs
 
 
-def test_it_is_printed(folder):
-    done = run_mock(folder, "account_votes", "task=digits", *PATE)
-    assert done.returncode == 0, done.stderr
-    said = yaml.safe_load(done.stdout)
+def test_it_is_printed(folder, answers):
+    status, printed, said = answers[PRINTED]
+    assert status == 0, said
+    said = yaml.safe_load(printed)
     assert said["input"] == {"votes": "results/votes/digits-10/kind=plain,K=10,seed=0.npz"}
     assert said["output"] == ["results/pate/privacy/task=digits.csv"]
     assert said["params"]["settings"]["confident"]["queries"] == 100
@@ -99,6 +139,7 @@ def test_it_is_printed(folder):
     assert {path.name for path in folder.iterdir()} & {"results", "logs", ".snakemake"} == set()
 
 
+@pytest.mark.slow
 def test_a_script_that_it_runs_writes_what_the_job_writes(folder, tmp_path, run_snakemake):
     away = ("--directory", str(tmp_path / "mock"))
     done = run_mock(folder, "optimize_gamma", *POINT, "--run", *away)
@@ -111,6 +152,7 @@ def test_a_script_that_it_runs_writes_what_the_job_writes(folder, tmp_path, run_
     assert FILE.removeprefix("results/") in one
 
 
+@pytest.mark.slow
 def test_a_debugger_stops_in_the_script(folder, tmp_path):
     stop = (
         "-c",
@@ -125,6 +167,7 @@ def test_a_debugger_stops_in_the_script(folder, tmp_path):
     assert "'optimize_gammaoptimize_gamma'" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.docs
 def test_a_reader_at_a_prompt_gets_the_object(folder, root):
     page = root / "CONTRIBUTING.md"
     (lines,) = [
@@ -136,22 +179,9 @@ def test_a_reader_at_a_prompt_gets_the_object(folder, root):
     assert done.stdout == "results/pate/privacy/task=digits.csv\n", done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "name a rule; snakemake --list-rules lists them"),
-        (("acount_votes",), "rule acount_votes: there is none of this name that runs a script; "),
-        (("all",), "rule all: there is none of this name that runs a script"),
-        (("account_votes",), "rule account_votes: must be given task=VALUE"),
-        (("account_votes", "digits"), "digits: must be WILDCARD=VALUE"),
-        (("plan_mechanisms", "K=3"), "rule plan_mechanisms: must be given no wildcards"),
-        (("account_votes", "task=none"), "rule account_votes: a wildcard has no such value, so "),
-        (("account_votes", "--config", "sed=1"), "--config: sed: unknown key; did you mean seed?"),
-    ],
-)
-def test_what_there_is_not_is_said_in_one_line(folder, arguments, message):
-    done = run_mock(folder, *arguments)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.splitlines()[-1].startswith(f"error: {message}"), done.stderr
-    assert "Traceback" not in done.stderr
+def test_what_there_is_not_is_said_in_one_line(answers):
+    for arguments, message in MISTAKES:
+        status, printed, said = answers[arguments]
+        assert (status, printed) == (1, ""), arguments
+        assert said.splitlines()[-1].startswith(f"error: {message}"), (arguments, said)
+        assert "Traceback" not in said, arguments

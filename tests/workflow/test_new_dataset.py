@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def steps(root):
@@ -56,7 +58,6 @@ def test_the_command_plans_the_new_data_set_from_its_files_to_its_labels(prepare
     }
 
 
-@pytest.mark.slow
 def test_teachers_of_the_new_data_set_learn_and_its_labels_are_no_stand_in(
     prepared, steps, run_snakemake
 ):

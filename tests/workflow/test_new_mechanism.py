@@ -11,6 +11,8 @@ import yaml
 
 from private_ensembles.report import index
 
+pytestmark = pytest.mark.slow
+
 NAME = "randomised_response"
 # A step of the page: the file that it names, and what stands in it or is changed there. Between
 # them may stand a comment that says which test runs the block: this one.

@@ -1,4 +1,8 @@
-"""`snakemake --config votes=...`: a release made once, a rehearsal, mistakes in one line."""
+"""`snakemake --config votes=...`: a release made once, a batch of a session, one refusal of each.
+
+What is refused and why is tested where it is refused: tests/release, tests/run. More real runs are
+slow.
+"""
 
 import hashlib
 import json
@@ -10,18 +14,14 @@ import pandas as pd
 import pytest
 import yaml
 
+from private_ensembles import Session
+
 from ..ledgers import releases
+from ..release import flat
 
 TINY = ("--configfile", "config/scenarios/tiny.yaml", "--cores", "1")
-GIVEN = (
-    "--config",
-    "votes=votes.npz",
-    "n_classes=3",
-    "n_teachers=40",
-    "shards=disjoint",
-    "delta=1e-5",
-)
-STATED = ["shards=disjoint"]
+GIVEN = ("--config", "votes=votes.npz", "n_classes=3", "n_teachers=40")
+GIVEN += ("shards=disjoint", "delta=1e-5")
 # Of the newest release, and of each release.
 NEWEST = {
     *("index.html", "labels.csv", "mechanisms.csv", "mechanisms.pdf", "mechanisms.png"),
@@ -147,6 +147,7 @@ def test_no_hash_of_the_votes_is_among_the_results(finished):
     assert [path for path in files if any(each in path.read_bytes() for each in hashes)] == []
 
 
+@pytest.mark.slow
 def test_a_neighbour_publishes_the_same_bytes(finished, run_snakemake):
     """The teachers agree so much that no noise of this budget turns a label: the outcome is one."""
     folder, _ = finished
@@ -159,6 +160,7 @@ def test_a_neighbour_publishes_the_same_bytes(finished, run_snakemake):
     assert [n for n in one if re.sub(clock, b"", one[n]) != re.sub(clock, b"", two[n])] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("template", "jobs"), [("own", {"apply_votes": 1}), ("index", {})])
 def test_a_template_of_its_own_page_alone_makes_that_again(finished, planned, template, jobs):
     folder, _ = finished
@@ -172,6 +174,7 @@ def test_a_template_of_its_own_page_alone_makes_that_again(finished, planned, te
         path.write_text(before, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_nothing_is_left_to_do_and_another_budget_reruns(finished, planned):
     folder, _ = finished
     given = ("--configfile", "config/scenarios/tiny.yaml", *GIVEN)
@@ -181,6 +184,7 @@ def test_nothing_is_left_to_do_and_another_budget_reruns(finished, planned):
         assert planned(folder, *given, "epsilon=20", key) == {"apply_votes": 1}, key
 
 
+@pytest.mark.slow
 def test_the_section_of_a_file_asks_for_the_same_as_the_keys_that_are_typed(finished, planned):
     folder, _ = finished
     own = {"votes": "votes.npz", "ensemble": {"teachers": 40, "classes": 3}}
@@ -209,6 +213,7 @@ def test_a_second_release_is_refused_and_the_first_stays(finished, run_snakemake
     assert contents(folder) == before
 
 
+@pytest.mark.slow
 def test_deleted_labels_are_put_back_and_drawn_again_only_if_that_is_allowed(copy, run_snakemake):
     before = contents(copy)
     deleted = run_snakemake(copy, *TINY, *GIVEN, "epsilon=20", "--delete-all-output")
@@ -236,6 +241,7 @@ def test_deleted_labels_are_put_back_and_drawn_again_only_if_that_is_allowed(cop
     assert total <= float(said) <= 30  # before the labels are drawn the whole budget counts
 
 
+@pytest.mark.slow
 def test_a_mistake_after_a_release_leaves_its_labels(copy, run_snakemake):
     before = contents(copy)
     line = refused(copy, run_snakemake, *GIVEN, "epsilon=20", "labels_wanted=61", "again=yes")
@@ -243,6 +249,7 @@ def test_a_mistake_after_a_release_leaves_its_labels(copy, run_snakemake):
     assert contents(copy) == before
 
 
+@pytest.mark.slow
 def test_a_rehearsal_is_its_owners_alone_told_by_every_name_and_leaves_the_release(
     finished, run_snakemake, planned
 ):
@@ -270,22 +277,7 @@ def test_a_rehearsal_is_its_owners_alone_told_by_every_name_and_leaves_the_relea
     assert planned(folder, "--configfile", "config/scenarios/tiny.yaml", *GIVEN, "epsilon=20") == {}
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (["votes=nothing.npz"], "error: --config: votes = 'nothing.npz': must be an existing file"),
-        (["n_classes=2"], "'2' is none of the classes 0 to 1"),
-        (["n_teachers=null"], "n_teachers = null: must be the number of teachers, as in --config"),
-    ],
-)
-def test_a_mistake_is_one_line(folder, run_snakemake, given, message):
-    values = dict(each.split("=") for each in [*GIVEN[1:], *given])
-    config = [f"{name}={value}" for name, value in values.items()]
-    line = refused(folder, run_snakemake, "--directory", "mistakes", "--config", *config)
-    assert message in line
-    assert not (folder / "mistakes/results/own/ledger.sqlite").exists()
-
-
+@pytest.mark.slow
 def test_what_is_of_little_use_stops_before_the_draw_and_says_what_would_help(
     folder, run_snakemake
 ):
@@ -306,14 +298,7 @@ def test_what_is_of_little_use_stops_before_the_draw_and_says_what_would_help(
     assert one.plan.task.protection.unit == "patient"
 
 
-def test_shards_must_be_stated_before_anything_runs(folder, run_snakemake):
-    given = [word for word in GIVEN if word not in STATED]
-    line = refused(folder, run_snakemake, "--directory", "unstated", *given)
-    says = "own.protection.shards = null: must be stated for a release: "
-    assert line.startswith(f"error: config.yaml: {says}")
-    assert not (folder / "unstated/results").exists()
-
-
+@pytest.mark.slow
 def test_words_identifiers_and_a_list_of_queries_are_read(folder, run_snakemake, planned):
     """Another list is another request; the names and the identifiers stand beside the labels."""
     names, votes = np.array(["cat", "dog", "bird"]), np.load(folder / "votes.npz")["votes"]
@@ -344,3 +329,56 @@ def test_words_identifiers_and_a_list_of_queries_are_read(folder, run_snakemake,
     assert "the queries of a stated list are answered, in its order" in page
     line = refused(folder, run_snakemake, "--directory", "worded", *given, "answer=gone.txt")
     assert "answer = 'gone.txt': must be first, random or an existing file" in line
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, copy_workflow):
+    """The workflow beside a session of 15 labels and a file of 10 queries."""
+    place = copy_workflow(tmp_path_factory.mktemp("session"))
+    votes = np.random.default_rng(0).choice(3, (10, 60), p=[0.8, 0.1, 0.1])
+    np.savez(place / "march.npz", votes=votes)
+    flat.named(place / "w.session", **SESSION, class_names="a,b,c").close()
+    return place
+
+
+SESSION = {"teachers": 60, "classes": 3, "labels": 15, "epsilon": 5, "delta": 1e-5}
+SESSION |= {"mechanisms": ["gnmax_analytic"], "shards": "disjoint"}
+BATCH = ("--cores", "1", "--config", "session=w.session", "votes=march.npz")
+
+
+def test_a_batch_is_released_once_and_what_exceeds_the_session_is_refused(place, run_snakemake):
+    """Its name is the one that is written: to Snakemake 1_10 is the number 110."""
+    done = run_snakemake(place, *BATCH, "batch=1_10")
+    assert done.returncode == 0, done.stdout + done.stderr
+    labels = place / "results" / "own" / "session" / "1_10" / "labels.csv"
+    released = labels.read_text()
+    said = done.stdout + done.stderr
+    assert "Releasing batch 1_10 of " in said
+    assert f"\nLabels: {labels}\n" in said
+    assert released.startswith("query,label,class_name\n")
+    assert len(released.splitlines()) == 11
+    status = json.loads(labels.with_name("session.json").read_text())
+    assert (status["labels"], status["remaining"]) == (10, 5)
+    with Session.open(place / "w.session") as session:
+        assert [batch.key for batch in session.batches()] == ["1_10"]
+    line = refused(place, run_snakemake, *BATCH[2:], "batch=april")
+    assert "10 queries: must be at most 5" in line
+    assert not labels.parent.with_name("april").joinpath("labels.csv").exists()
+    with Session.open(place / "w.session") as session:
+        assert session.remaining == 5
+
+
+@pytest.mark.slow
+def test_labels_of_a_batch_come_back_for_nothing_and_by_the_same_names(place, run_snakemake):
+    labels = place / "results" / "own" / "session" / "1_10" / "labels.csv"
+    done = run_snakemake(place, *BATCH, "batch=1_10")
+    assert done.returncode == 0, done.stdout + done.stderr
+    released = labels.read_text()
+    labels.unlink()
+    line = refused(place, run_snakemake, *BATCH[2:], "batch=1_10", "class_names=b,a,c")
+    assert "class_names = 'b,a,c': must be 'a,b,c', which the session" in line
+    done = run_snakemake(place, *BATCH, "batch=1_10")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert labels.read_text() == released
+    with Session.open(place / "w.session") as session:
+        assert session.remaining == 5

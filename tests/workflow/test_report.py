@@ -3,9 +3,12 @@
 import html
 import shutil
 
+import pytest
+
 TINY = ("--configfile", "config/scenarios/tiny.yaml")
 
 
+@pytest.mark.slow
 def test_snakemake_s_own_report_has_captions_and_categories(
     finished_tiny_run, tmp_path, run_snakemake
 ):

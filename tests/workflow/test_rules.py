@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import yaml
 
 from private_ensembles.papers.all import ALL
@@ -133,6 +134,7 @@ rule read:
 """
 
 
+@pytest.mark.slow
 def test_a_time_stamp_reruns_nothing_whatever_the_size_of_the_file(root, tmp_path, run_snakemake):
     """Snakemake itself compares the content of files up to 1 MB only."""
     (tmp_path / "Snakefile").write_text(LARGE)

@@ -23,14 +23,15 @@ def test_the_table_names_every_scenario():
         assert command[command.index("--configfile") + 1] == f"config/scenarios/{file}"
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_a_scenario_opens_with_what_it_runs_and_how(file):
-    text = (ROOT / "config" / "scenarios" / file).read_text()
-    comment = re.match(r"(#.*\n)+", text)[0]
-    assert f"#   snakemake {shlex.join(ROWS[file][1])}\n" in comment
-    assert "Needs" in comment
+def test_a_scenario_opens_with_what_it_runs_and_how():
+    for file in FILES:
+        text = (ROOT / "config" / "scenarios" / file).read_text()
+        comment = re.match(r"(#.*\n)+", text)[0]
+        assert f"#   snakemake {shlex.join(ROWS[file][1])}\n" in comment
+        assert "Needs" in comment, file
 
 
+@pytest.mark.slow  # tests/run/test_check.py checks each file; this plans it
 @pytest.mark.parametrize("file", FILES)
 def test_a_scenario_can_be_planned_by_its_command(file, tmp_path, copy_workflow, planned):
     folder = copy_workflow(tmp_path / "workflow")

@@ -1,4 +1,4 @@
-"""The workflow on a real Slurm: one node on loopback, made by tests/slurm/cluster.sh."""
+"""The workflow on a real Slurm: one node on loopback, made by tests/slurm/cluster.sh; all slow."""
 
 import os
 import pathlib
@@ -73,9 +73,10 @@ JOBS = [("cast", "800M"), ("gamma", "1200M"), ("teachers", "1200M"), ("teachers"
 MORE = [("labels", "1200M"), ("plan", "1000M"), ("study", "900M"), ("teachers", "1200M")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("targets", "expected"),
-    [(GROUPS, JOBS), pytest.param(["all"], sorted(JOBS + MORE), marks=pytest.mark.slow)],
+    [(GROUPS, JOBS), (["all"], sorted(JOBS + MORE))],
     ids=["groups", "all"],
 )
 def test_tiny_workflow_runs_through_slurm_to_the_end(
@@ -101,6 +102,7 @@ def test_tiny_workflow_runs_through_slurm_to_the_end(
         assert (folder / path).read_bytes() == (at_home / path).read_bytes(), path
 
 
+@pytest.mark.slow
 def test_teachers_go_to_a_gpu_where_the_configuration_insists(
     slurm, tmp_path, copy_workflow, run_snakemake
 ):
@@ -121,6 +123,7 @@ def test_teachers_go_to_a_gpu_where_the_configuration_insists(
     assert [job[2] for job in _jobs(folder)] == ["accelerated"]
 
 
+@pytest.mark.slow
 def test_gpu_is_allocated_on_its_partition_and_memory_grows_with_attempts(
     slurm, tmp_path, run_snakemake
 ):
@@ -131,6 +134,7 @@ def test_gpu_is_allocated_on_its_partition_and_memory_grows_with_attempts(
     assert (tmp_path / "memory.txt").read_text().split() == ["800M"]
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_is_cleared_away(slurm, root):
     cluster = [str(root / "tests/slurm/cluster.sh"), "start"]
     assert "runs already" in subprocess.run(cluster, capture_output=True, text=True).stderr
@@ -140,6 +144,7 @@ def test_what_a_killed_run_left_is_cleared_away(slurm, root):
     subprocess.run(cluster, check=True, timeout=120)
 
 
+@pytest.mark.slow
 def test_the_reason_why_sbatch_refuses_a_group_is_on_the_screen(
     root, tmp_path, copy_workflow, run_snakemake
 ):

@@ -103,6 +103,7 @@ def test_rules_of_a_tag_run_where_nothing_but_the_address_is_known(
     assert "Nothing to be done" in again.stdout + again.stderr
 
 
+@pytest.mark.slow
 def test_the_configuration_that_snakedeploy_copies_plans_what_a_clone_does(
     deployed, network, hosted, root, run_snakemake
 ):
@@ -133,6 +134,7 @@ def test_the_tiny_configuration_ends_in_the_results_of_a_clone(
     assert [name for name in differing if not name.startswith(inside)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [
@@ -151,6 +153,7 @@ def test_other_ways_to_name_a_repository_bring_the_package_along(
     assert planned(deployed, "--cores", "1", "--", GAMMA, **network) == {"optimize_gamma": 1}
 
 
+@pytest.mark.slow
 def test_the_snakefile_of_the_guide_plans_what_it_says(network, hosted, root, tmp_path, planned):
     """With a clone beside it, as printed, and with a tag of a host."""
     page = (root / "docs/import.md").read_text(encoding="utf-8")
@@ -168,6 +171,7 @@ def test_the_snakefile_of_the_guide_plans_what_it_says(network, hosted, root, tm
         assert not [name for name in jobs if name != "summarise" and not name.startswith("pe_")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -191,6 +195,7 @@ def test_what_cannot_bring_the_package_along_is_refused_in_one_line(
     assert message in line
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("snakedeploy") is None, reason="snakedeploy is not installed")
 def test_the_folder_is_what_snakedeploy_writes(deployed, network, tmp_path):
     command = ["snakedeploy", "deploy-workflow", ADDRESS, tmp_path / "theirs", "--tag", TAG]

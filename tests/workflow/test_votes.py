@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow
+
 LINE = (
     "{age}, Private, 1000, 11th, 7, Never-married, Sales, Own-child, White, Male, 0, 0, 40, "
     "United-States, {income}"
@@ -76,11 +78,3 @@ def test_synthetic_votes_say_that_they_are_and_share_their_queries(folder, run_s
         assert facts["profile"]["name"] == "glyph"
         assert facts["release"].startswith("synthetic")
     assert labels[0] == labels[1]
-
-
-def test_a_profile_must_not_have_the_name_of_a_data_set(folder, run_snakemake):
-    profile = yaml.safe_load((folder / "config.yaml").read_text())["synthetic_votes"]["glyph"]
-    (folder / "clash.yaml").write_text(yaml.safe_dump({"synthetic_votes": {"adult": profile}}))
-    done = run_snakemake(folder, "-n", "--configfile", "clash.yaml")
-    assert done.returncode != 0
-    assert "synthetic_votes.adult = 'adult': must be another name than those" in done.stderr
