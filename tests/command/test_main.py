@@ -42,7 +42,6 @@ STATED = ["--shards", "disjoint"]
 RELEASE = ["release", "votes.csv", "--teachers", "25", *STATED]
 # Commands that say on standard error what to expect, before a label is drawn.
 EXPECTING = ("release", "session")
-PLAN = ["plan", "--teachers", "9", "--classes", "3", "--queries", "3", "--mechanism", "gnmax"]
 # What the audit of a function has no use for.
 HEAVY = ("torch", "opacus", "lightgbm", "gurobipy", "snakemake", "pandas", "sklearn", "matplotlib")
 
@@ -80,10 +79,8 @@ def examples(name, capsys):
     return [shlex.split(line) for line in lines.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["audit", "compare", "gamma", "plan", "release", "session", "verify"],
-)
+@pytest.mark.docs
+@pytest.mark.parametrize("name", SUBCOMMANDS)
 def test_examples_of_help_run_as_they_stand_and_in_json(name, here, capsys):
     shutil.rmtree(here / "results", ignore_errors=True)
     for program, *words in examples(name, capsys):
@@ -301,19 +298,15 @@ def test_ctrl_c_is_one_line_and_status_130(root, tmp_path):
     assert process.returncode == 130
 
 
-@pytest.mark.parametrize(
-    "words", [AUDIT, [*AUDIT, "--json"], ["audit", "--help"], ["release"], PLAN, ["plan", "--help"]]
-)
-def test_a_reader_who_closes_the_pipe_changes_neither_status_nor_work(words, root, here, tmp_path):
+@pytest.mark.parametrize("words", [[*AUDIT, "--json"], ["audit", "--help"]])
+def test_a_reader_who_closes_the_pipe_changes_neither_status_nor_what_is_said(words, root, here):
     reader, writer = os.pipe()
     os.close(reader)
-    words = release(tmp_path) if words == ["release"] else words
     process = start(root, *words, stdout=writer)
     os.close(writer)
     _, said = process.communicate(timeout=60)
-    assert said.startswith("expected on") if words[0] in EXPECTING else said == ""
+    assert said == ""
     assert process.returncode == 0
-    assert words[0] != "release" or (tmp_path / "ledger.sqlite").exists()
 
 
 def test_a_release_that_cannot_be_told_of_is_no_bad_input(root, here, tmp_path):
@@ -339,6 +332,7 @@ def test_what_an_audited_function_prints_is_no_part_of_the_json(root, tmp_path):
     assert sorted(said.splitlines()) == ["asked", "by a program", "loading"]
 
 
+@pytest.mark.docs
 def test_every_example_of_help_is_on_the_page(root):
     """There `tests/test_blocks.py` runs it, and compares what it prints."""
     page = (root / "docs" / "command.md").read_text(encoding="utf-8")
@@ -348,6 +342,7 @@ def test_every_example_of_help_is_on_the_page(root):
             assert shlex.split(example) in shown
 
 
+@pytest.mark.docs
 def test_the_python_on_the_page_runs(root):
     """Labels compose with DP-SGD to more than either costs, and less than both."""
     page = (root / "docs" / "command.md").read_text(encoding="utf-8")
@@ -398,18 +393,6 @@ def test_an_audit_needs_no_heavy_library(root):
     assert "LOADED []" in done.stdout
 
 
-def test_the_package_runs_as_a_program(root):
-    done = subprocess.run(
-        [sys.executable, "-m", "private_ensembles", "--version"],
-        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0
-    assert done.stdout.startswith("private-ensembles ")
-
-
 def test_a_reader_who_closes_standard_error_too_changes_nothing(root, here, tmp_path):
     """As `release ... 2>&1 | head -1` does."""
     reader, writer = os.pipe()
@@ -420,3 +403,4 @@ def test_a_reader_who_closes_standard_error_too_changes_nothing(root, here, tmp_
     os.close(writer)
     assert done.returncode == 0
     assert (tmp_path / "release" / "0001" / "labels.csv").is_file()
+    assert (tmp_path / "ledger.sqlite").exists()

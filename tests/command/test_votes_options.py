@@ -102,25 +102,25 @@ def test_counting_from_one_is_noticed_and_read_if_it_is_said(folder, capsys):
     assert [int(row["label"]) for row in labels] == (truth + 1).tolist()  # as the file counts
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--classes", "3", "--id", "image"], "say --class-names=NAME,NAME,..."),
-        (["--classes", "4", *NAMED], "--classes = 4: must be 3, as many as class_names"),
-        ([], "--classes = None: must be given, or say --class-names=NAME,NAME,..."),
-        (
-            [*NAMED[:2], "--id", "picture"],
-            "has no column called 'picture' (id_column); it has image, model 0",
-        ),
-        ([*NAMED, "--answer", "gone.txt"], "gone.txt"),
-        ([*NAMED, "--profile-from", "votes.csv"], "--profile-from = 'votes.csv': must be votes on"),
-    ],
-)
-def test_a_mistake_is_one_line_and_releases_nothing(folder, capsys, words, says):
-    assert main(["release", "votes.csv", "--epsilon", "8", *STATED, *SIZE, *words]) == 2
-    error = capsys.readouterr().err
-    assert says in error
-    assert error.count("\n") == 1
+REFUSED = [
+    (["--classes", "3", "--id", "image"], "say --class-names=NAME,NAME,..."),
+    (["--classes", "4", *NAMED], "--classes = 4: must be 3, as many as class_names"),
+    ([], "--classes = None: must be given, or say --class-names=NAME,NAME,..."),
+    (
+        [*NAMED[:2], "--id", "picture"],
+        "has no column called 'picture' (id_column); it has image, model 0",
+    ),
+    ([*NAMED, "--answer", "gone.txt"], "gone.txt"),
+    ([*NAMED, "--profile-from", "votes.csv"], "--profile-from = 'votes.csv': must be votes on"),
+]
+
+
+def test_a_mistake_is_one_line_and_releases_nothing(folder, capsys):
+    for words, says in REFUSED:
+        assert main(["release", "votes.csv", "--epsilon", "8", *STATED, *SIZE, *words]) == 2, words
+        error = capsys.readouterr().err
+        assert says in error
+        assert error.count("\n") == 1
     assert not (folder[0] / "results" / "own" / "release").exists()
 
 
