@@ -21,16 +21,22 @@ SMALL = {
     "gnmax": ("gnmax", 5, 3, 4, {}),
     "gnmax_analytic": ("gnmax_analytic", 5, 3, 4, {}),
     "gnmax_exact, coins": ("gnmax_exact", 5, 2, 60, {}),
-    "gnmax_exact, few ones": ("gnmax_exact", 5, 2, 60, {"most_ones": 9}),
+    "gnmax_exact, few ones": ("gnmax_exact", 3, 2, 30, {"most_ones": 6}),
     "gnmax_exact, one coin": ("gnmax_exact", 5, 2, 1, {}),
+    "gnmax_exact, blocks": ("gnmax_exact", 3, 2, 502, {}),
     "gnmax_exact": ("gnmax_exact", 3, 3, 40, {}),
+    "gnmax_exact, one label": ("gnmax_exact", 3, 3, 1, {}),
+    "gnmax_exact, one teacher": ("gnmax_exact", 1, 3, 4, {}),
     "lnmax_pure": ("lnmax_pure", 5, 2, 1, {}),
     "exponential": ("exponential", 5, 2, 60, {}),
     "exponential, one coin": ("exponential", 5, 2, 1, {}),
-    "exponential, many classes": ("exponential", 5, 3, 4, {}),
+    "exponential, many classes": ("exponential", 5, 3, 30, {}),
+    "exponential, one label": ("exponential", 5, 3, 1, {}),
     "permute_and_flip": ("permute_and_flip", 5, 2, 60, {}),
-    "permute_and_flip, many classes": ("permute_and_flip", 5, 3, 4, {}),
+    "permute_and_flip, many classes": ("permute_and_flip", 41, 10, 400, {}),
+    "permute_and_flip, one label": ("permute_and_flip", 5, 3, 1, {}),
     "ladder": ("ladder", 5, 2, 60, {}),
+    "ladder, many labels": ("ladder", 20, 2, 100, {}),
     "ladder, one label": ("ladder", 6, 2, 1, {}),
     "darrm_sub": ("darrm_sub", 11, 2, 1, SHARED),
     "darrm_sub, all teachers": ("darrm_sub", 3, 2, 5, SHARED),
@@ -38,8 +44,8 @@ SMALL = {
     "majority_private": ("majority_private", 5, 3, 4, PRIVATE),
     "committee": ("committee", 5, 3, 4, SHARED),
     "confident_gnmax": ("confident_gnmax", 5, 3, 4, {"queries": 9}),
-    "confident_gnmax_exact, coins": ("confident_gnmax_exact", 5, 2, 60, {"queries": 90}),
-    "confident_gnmax_exact": ("confident_gnmax_exact", 3, 3, 40, {"queries": 90}),
+    "confident_gnmax_exact, coins": ("confident_gnmax_exact", 3, 2, 20, {"queries": 40}),
+    "confident_gnmax_exact": ("confident_gnmax_exact", 3, 3, 20, {"queries": 30}),
 }
 
 
@@ -76,9 +82,15 @@ def record_of(plan, labels, epsilon=None):
 
 
 @cache
+def plan_of(name):
+    """The plan of a release of `SMALL`."""
+    return planned(*SMALL[name])
+
+
+@cache
 def honest(name):
     """The texts of an honest file of `SMALL` and of the labels beside it."""
-    plan = planned(*SMALL[name])
+    plan = plan_of(name)
     labels = table(plan.labels)
     return json.dumps(record_of(plan, labels)), labels
 

@@ -60,20 +60,9 @@ def test_the_command_releases_them_with_a_certificate(
 ):
     monkeypatch.chdir(tmp_path)
     np.savez("v.npz", votes=votes[:, :teachers])
-    words = [
-        "--teachers",
-        str(teachers),
-        "--classes",
-        "2",
-        "--most-ones",
-        "24",
-        "--shards",
-        "disjoint",
-        "--votes-kind",
-        "votes",  # there are as many queries as teachers
-        "--mechanism",
-        name,
-    ]
+    words = ["--teachers", str(teachers), "--classes", "2", "--most-ones", "24"]
+    # There are as many queries as teachers.
+    words += ["--shards", "disjoint", "--votes-kind", "votes", "--mechanism", name]
     assert main(["release", "v.npz", *words, *STATED, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["asked"]["most_ones"] == MOST
@@ -95,24 +84,22 @@ def test_the_command_releases_them_with_a_certificate(
 
 def test_a_certificate_of_fewer_ones_than_the_plan_states_is_refused(tmp_path):
     """A certificate for one one is none for two; and one for the labels that change is needed."""
-    size = {"queries": 30, "labels": 30, "n_teachers": 40, "n_classes": 2, "secure": True}
+    size = {"queries": 30, "labels": 30, "n_teachers": 5, "n_classes": 2, "secure": True}
     plans = {}
-    for most in (1, 2, None):
-        task = Task.from_dict(
-            {"epsilon": 4.0, "delta": 1e-5, "most_ones": None if most is None else 6 * most, **size}
-        )
+    for most in (6, 12, None):
+        task = Task.from_dict({"epsilon": 4.0, "delta": 1e-5, "most_ones": most, **size})
         mechanism = load_mechanism("gnmax_exact")
         plans[most] = ReleasePlan(task, "gnmax_exact", mechanism.calibrate(task), 0.0, None, "0")
+    proofs = {most: certificate.prove(plans[most]) for most in (6, 12)}
     path, labels = tmp_path / "certificate.json", table(30).encode()
     (tmp_path / "labels.csv").write_bytes(labels)
-    for stated, proven in ((1, 1), (2, 1), (1, 2), (None, 2), (2, 2)):
+    for stated, proven in ((6, 6), (12, 6), (6, 12), (None, 12), (12, 12)):
         plan = replace(plans[proven], task=plans[stated].task)
-        proof = certificate.prove(plans[proven])
         times = {
             "time": "2026-11-26T15:00:00+00:00",
             "labels_sha256": hashlib.sha256(labels).hexdigest(),
         }
-        path.write_text(certificate.render_certificate(plan, proof, **times, epsilon=4.0))
+        path.write_text(certificate.render_certificate(plan, proofs[proven], **times, epsilon=4.0))
         assert verify.main([path]) == (0 if stated == proven else 1)
 
 
@@ -147,8 +134,8 @@ def test_fewer_ones_need_less_noise(votes):
 def test_two_releases_of_few_ones_are_added_up(votes, tmp_path, monkeypatch, capsys):
     """How few ones a teacher has on the queries of both is not said."""
     monkeypatch.chdir(tmp_path)
-    np.savez("v.npz", votes=votes)
-    words = ["release", "v.npz", "--teachers", str(votes.shape[1]), "--classes", "2"]
+    np.savez("v.npz", votes=votes[:30, :20])
+    words = ["release", "v.npz", "--teachers", "20", "--classes", "2"]
     words += ["--shards", "disjoint", "--votes-kind", "votes"]
     words += ["--mechanism", "gnmax_exact", "--again", *STATED, "--json"]
     for more, joint in (["--most-ones", "4"], False), ([], True):

@@ -189,7 +189,7 @@ def planned_once():
 
 @KINDS
 @pytest.mark.parametrize(
-    "times", [10, pytest.param(150, marks=pytest.mark.slow)], ids=["few", "many"]
+    "times", [5, pytest.param(150, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_kills_at_random_moments_show_nothing_uncharged(kind, tmp_path, times):
     notes = tmp_path / "notes"
@@ -211,7 +211,7 @@ def small_disk(tmp_path):
 
 @KINDS
 @pytest.mark.parametrize(
-    "times", [5, pytest.param(100, marks=pytest.mark.slow)], ids=["few", "many"]
+    "times", [3, pytest.param(100, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_a_disk_that_is_nearly_full_shows_nothing_uncharged(kind, small_disk, tmp_path, times):
     notes = tmp_path / "notes"

@@ -23,7 +23,7 @@ from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.planner import ranking
 from private_ensembles.labels.task import shards_for_privacy_model
 from private_ensembles.papers.common import style
-from private_ensembles.release import own_votes
+from private_ensembles.release import certificate, own_votes
 from private_ensembles.report import own_figure as own_figure
 from private_ensembles.run import file_names
 from private_ensembles.run.check import check
@@ -154,9 +154,10 @@ def drawn_once(request, tmp_path):
 def searched_once(monkeypatch):
     """Search for a mechanism's best parameters once for each task and votes to plan by.
 
-    Were these the votes that came from somebody, each file of them would be searched by itself.
+    Were these the votes that came from somebody, each file of them would be searched by itself. A
+    plan is proven once, too: whoever proves it is handed the plan alone.
     """
-    known, search = {}, ranking.best_parameters
+    known, search, prove = {}, ranking.best_parameters, certificate.prove_or_explain
 
     def best_parameters(mechanism, *given):
         key = pickle.dumps((mechanism.name, *given))
@@ -164,7 +165,14 @@ def searched_once(monkeypatch):
             known[key] = search(mechanism, *given)
         return known[key]
 
+    def prove_or_explain(plan, epsilon=None):
+        key = plan.to_json(), epsilon
+        if key not in known:
+            known[key] = prove(plan, epsilon)
+        return known[key]
+
     monkeypatch.setattr(ranking, "best_parameters", best_parameters)
+    monkeypatch.setattr(certificate, "prove_or_explain", prove_or_explain)
 
 
 @pytest.fixture

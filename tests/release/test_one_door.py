@@ -157,8 +157,10 @@ def _read(path, queries):
     return labels
 
 
-@pytest.mark.parametrize("noise", ["reproducible", "secure"])
-@pytest.mark.parametrize(("name", "classes"), [("gnmax_analytic", 3), ("permute_and_flip", 2)])
+@pytest.mark.parametrize(
+    ("name", "classes", "noise"),
+    [("gnmax_analytic", 3, "secure"), ("permute_and_flip", 2, "reproducible")],
+)
 def test_api_command_and_workflow_execute_the_same_functions(ways, name, classes, noise):
     shares = {2: [0.8, 0.2], 3: [0.7, 0.2, 0.1]}[classes]
     counts = np.random.default_rng(0).multinomial(60, shares, 20)

@@ -3,6 +3,7 @@
 import itertools
 import math
 import multiprocessing
+import shutil
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -51,6 +52,15 @@ def splits(number):
         yield [slice(*ends) for ends in itertools.pairwise(places)]
 
 
+def copies(path, **changes):
+    """Sessions that all begin as one and the same, each with a way to cut three queries."""
+    create(path, **changes).close()
+    for number, parts in enumerate(splits(3)):
+        copy = shutil.copy(path / "a.session", path / f"{number}.session")
+        with Session.open(copy) as session:
+            yield session, parts
+
+
 @pytest.mark.parametrize(
     ("mechanism", "more"),
     [
@@ -61,22 +71,13 @@ def splits(number):
     ],
 )
 def test_a_seeded_session_gives_the_same_labels_however_queries_are_cut(tmp_path, mechanism, more):
-    sizes = SMALL | more
-    counts = np.zeros((4, sizes["classes"]), dtype=int)
-    counts[:, :2] = COUNTS
+    counts = np.zeros((3, (SMALL | more)["classes"]), dtype=int)
+    counts[:, :2] = COUNTS[1:]
     drawn = set()
-    plan = None
-    for number, parts in enumerate(splits(4)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        with create(
-            folder, mechanisms=[mechanism], noise="reproducible", seed=7, **more
-        ) as session:
-            plan = plan or session.plan
-            assert session.plan == plan
-            labels = np.concatenate([session.release(counts[part]) for part in parts])
-            spent = session.spent
-        drawn.add((labels.tobytes(), spent.epsilon))
+    seeded = {"mechanisms": [mechanism], "noise": "reproducible", "seed": 7}
+    for session, parts in copies(tmp_path, **seeded, **more):
+        labels = np.concatenate([session.release(counts[part]) for part in parts])
+        drawn.add((labels.tobytes(), session.spent.epsilon))
     assert len(drawn) == 1
 
 
@@ -88,22 +89,19 @@ def test_secure_coins_have_the_same_chances_however_queries_are_cut(tmp_path, mo
         return toss(probabilities)
 
     seen = set()
-    for number, parts in enumerate(splits(4)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        with create(folder) as session:
-            session._dry_run()  # a made-up query
-            with monkeypatch.context() as patched:
-                patched.setattr(secure, "draw_bernoulli", noted)
-                for part in parts:
-                    session.release(COUNTS[part])
+    for session, parts in copies(tmp_path):
+        session._dry_run()  # a made-up query
+        with monkeypatch.context() as patched:
+            patched.setattr(secure, "draw_bernoulli", noted)
+            for part in parts:
+                session.release(COUNTS[1:][part])
         seen.add(tuple(chances))
         chances.clear()
     assert len(seen) == 1
-    assert len(seen.pop()) == 4
+    assert len(seen.pop()) == 3
 
 
-@pytest.mark.parametrize("teachers", [2, 3, 5])
+@pytest.mark.parametrize("teachers", [2, pytest.param(3, marks=pytest.mark.slow), 5])
 @pytest.mark.parametrize("mechanism", ["gnmax_exact", "exponential", "ladder"])
 def test_no_adaptive_session_exceeds_what_is_claimed_of_any_part_of_it(
     tmp_path, teachers, mechanism
@@ -185,28 +183,27 @@ def test_thresholds_charge_queries_and_only_answers_as_labels(tmp_path):
         assert (second[last + 1 :] == -1).all()
 
 
-@pytest.mark.parametrize(
-    ("counts", "message"),
-    [
-        ([[5, 1]], "rows add up to 6 to 6"),
-        ([[2, 2, 1]], "counts of 3 classes: must be of 2"),
-        ([[2.5, 2.5]], "must be integers"),
-        ([[6, -1]], "at least 0"),
-        (np.zeros((0, 2), dtype=int), "must be integers"),
-    ],
-)
-def test_counts_that_are_refused_cost_nothing(tmp_path, counts, message):
+REFUSED = [
+    ([[5, 1]], {}, "rows add up to 6 to 6"),
+    ([[2, 2, 1]], {}, "counts of 3 classes: must be of 2"),
+    ([[2.5, 2.5]], {}, "must be integers"),
+    ([[6, -1]], {}, "at least 0"),
+    (np.zeros((0, 2), dtype=int), {}, "must be integers"),
+    *((COUNTS[:1], {"key": key}, "key = ") for key in ("", "#1", "a\nb", "x" * 201, 3)),
+    *(
+        (COUNTS[:2], {"ids": ids}, "ids: must be")
+        for ids in (["a"], ["a", "a"], ["a", 3], ["a", "b\n"])
+    ),
+]
+
+
+def test_what_is_refused_costs_nothing(tmp_path):
     with create(tmp_path) as session:
         before = session.state
-        with pytest.raises(ValueError, match=message):
-            session.release(counts)
-        assert session.state == before
-
-
-@pytest.mark.parametrize("key", ["", "#1", "a\nb", "x" * 201, 3])
-def test_names_of_batches_fit_one_line(tmp_path, key):
-    with create(tmp_path) as session, pytest.raises(ValueError, match="key = "):
-        session.release(COUNTS[:1], key=key)
+        for counts, more, message in REFUSED:
+            with pytest.raises(ValueError, match=message):
+                session.release(counts, **more)
+            assert session.state == before, message
 
 
 def test_what_is_missing_fails_before_the_charge(tmp_path, monkeypatch):
@@ -330,7 +327,9 @@ def test_a_kill_in_any_state_leaves_no_label_uncharged_and_one_command_goes_on(
 
 
 def test_a_kill_while_a_session_is_made_leaves_it_whole_or_not_there(tmp_path):
-    path = tmp_path / "a.session"
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    path = folder / "a.session"
     plan = flat.planned(shards="disjoint", mechanisms=["gnmax_exact"], **SMALL)
     terms = Terms.from_plan(plan, Names()).to_json()
 
@@ -339,21 +338,18 @@ def test_a_kill_while_a_session_is_made_leaves_it_whole_or_not_there(tmp_path):
             ledger_file.LedgerFile.create(path, terms).close()
 
     found = set()
-    for _ in ending.end_at_every_line(
-        work, (ledger_file,), ending.kill_with(ending.signal.SIGKILL)
-    ):
+    for _ in ending.visit_every_state(work, (ledger_file,), folder):
         found.add(path.exists())
-        if path.exists():
-            assert seen_and_charged(path) == (0, 0)
-            path.unlink()
-        else:
+        folder.mkdir(exist_ok=True)
+        if not path.exists():
             work()
-            path.unlink()
-        assert {left.name for left in tmp_path.iterdir()} <= {".a.session.lock", ".a.session.part"}
+        assert seen_and_charged(path) == (0, 0)
+        path.unlink()
+        assert {left.name for left in folder.iterdir()} <= {".a.session.lock", ".a.session.part"}
     assert found == {False, True}
 
 
-RACES = 100
+RACES = 20
 # Five ties: a second draw would have the same labels once in 32 times.
 TIES = np.full((5, 2), 50)
 
@@ -366,7 +362,7 @@ def _race(path, barrier, results):
 
 
 def test_two_processes_never_draw_twice_for_one_charge(tmp_path):
-    """Both ask for the same batch at the same moment, a hundred times."""
+    """Both ask for the same batch at the same moment, twenty times."""
     labels = RACES * len(TIES)
     create(tmp_path, teachers=100, labels=labels, mechanisms=["gnmax_analytic"]).close()
     context = multiprocessing.get_context("fork")
@@ -383,7 +379,7 @@ def test_two_processes_never_draw_twice_for_one_charge(tmp_path):
     for number, batch in answers:
         by_batch.setdefault(number, set()).add(tuple(batch))
     assert all(len(batch) == 1 for batch in by_batch.values())
-    assert len(set.union(*by_batch.values())) > 10  # they are drawn, and differ
+    assert len(set.union(*by_batch.values())) > 5  # they are drawn, and differ
     assert seen_and_charged(tmp_path / "a.session") == (labels, labels)
 
 
@@ -512,7 +508,7 @@ def test_a_session_states_its_shards_or_is_not_made(tmp_path):
 
 
 def test_a_session_of_too_little_use_is_not_made_unless_it_is_allowed(tmp_path):
-    sizes = {"labels": 200, "epsilon": 0.5, "teachers": 40}
+    sizes = {"labels": 200, "epsilon": 0.5, "teachers": 40, "mechanisms": ["gnmax_analytic"]}
     with pytest.raises(ValueError, match=r"^usefulness = .* allow it with anyway=True$"):
         create(tmp_path, **sizes, anyway=False)
     assert list(tmp_path.iterdir()) == []
@@ -528,23 +524,16 @@ def test_a_session_of_too_little_use_is_not_made_unless_it_is_allowed(tmp_path):
     assert {warning.filename for warning in told} == {__file__}
 
 
-ABSENT = np.array([[3, 0], [0, 0], [1, 3], [2, 3]])
-
-
 def test_absent_ballots_give_the_same_labels_however_queries_are_cut(tmp_path):
     """The rule by which they are dealt out does not depend on the place of a query."""
+    ballots, dealt = np.array([[3, 0], [0, 0], [1, 3]]), np.array([[4, 1], [3, 2], [2, 3]])
     drawn = set()
-    for number, parts in enumerate(splits(4)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        with create(folder, noise="reproducible", seed=7, absent=True) as session:
-            labels = np.concatenate([session.release(ABSENT[part]) for part in parts])
+    for session, parts in copies(tmp_path, noise="reproducible", seed=7, absent=True):
+        labels = np.concatenate([session.release(ballots[part]) for part in parts])
         drawn.add(labels.tobytes())
-    whole = tmp_path / "dealt"
-    whole.mkdir()
-    with create(whole, noise="reproducible", seed=7, absent=True) as session:
-        dealt = session.release([[4, 1], [3, 2], [2, 3], [2, 3]])
-    assert drawn == {dealt.tobytes()}
+    with Session.open(shutil.copy(tmp_path / "a.session", tmp_path / "dealt.session")) as session:
+        drawn.add(session.release(dealt).tobytes())
+    assert len(drawn) == 1
 
 
 def test_absent_ballots_cost_a_session_nothing_more_and_are_stated(tmp_path):
@@ -565,7 +554,10 @@ def test_absent_ballots_cost_a_session_nothing_more_and_are_stated(tmp_path):
     assert session_plan.facts(plan)["absent"] is True
 
 
-@pytest.mark.parametrize(("teachers", "classes", "epsilon"), [(10, 4, 4.0), (5, 3, 10.0)])
+@pytest.mark.parametrize(
+    ("teachers", "classes", "epsilon"),
+    [(10, 4, 4.0), pytest.param(5, 3, 10.0, marks=pytest.mark.slow)],
+)
 def test_the_first_label_of_little_noise_is_told_with_its_cost(
     tmp_path, teachers, classes, epsilon
 ):

@@ -112,7 +112,9 @@ def test_every_mechanism_is_told_in_words(name):
         further = PRIVATE | {"privacy_model": model}
     if name == "darrm_opt":
         pytest.skip("its gamma is found by a program that another test runs")
-    text = _text(_documents(_plan(name, **further), Total(2, 1e-5, "x"))["statement.html"])
+    text = _text(
+        _documents(_plan(name, n_teachers=5, **further), Total(2, 1e-5, "x"))["statement.html"]
+    )
     assert registry.get_entry(name).label in text
     assert registry.get_entry(name).origin.proof in text
     assert "There is no certificate" not in text
