@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from private_ensembles.papers.all import ALL
 from private_ensembles.papers.common import style
 from tests.papers.conftest import drawn  # noqa: F401
 
@@ -21,7 +22,7 @@ def whole_letters(monkeypatch):
 def published_results(root, tmp_path_factory):
     """docs/ as the folder results/: tables, figures, the ledger and all comparisons."""
     results = tmp_path_factory.mktemp("run") / "results"
-    for paper in ("darrm", "pate", "dpbag", "nzc", "planner", "audit"):
+    for paper in (*(paper.name for paper in ALL), "planner", "audit"):
         for kind, pattern in (("tables", "*.csv"), ("figures", "*.png")):
             folder = results / paper / kind
             folder.mkdir(parents=True)

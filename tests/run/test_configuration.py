@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from private_ensembles.papers.all import ALL
 from private_ensembles.run.changes import changes, overriding_configuration
 from private_ensembles.run.check import ConfigError, check, fill_defaults
 from tests.run.shipped import DEFAULT
@@ -236,6 +237,6 @@ def test_what_is_published_says_that_it_is_of_the_published_configuration(root):
     """Pages give the command; the file that it names was written from the run's configuration."""
     published = read(root / "config" / "scenarios" / "published.yaml")
     assert read(root / "docs" / "configuration.yaml") == published
-    for paper in ("darrm", "pate", "dpbag", "nzc"):
-        page = (root / "docs" / paper / "README.md").read_text(encoding="utf-8")
+    for paper in ALL:
+        page = (root / "docs" / paper.name / "README.md").read_text(encoding="utf-8")
         assert "publish_docs --cores all --configfile docs/configuration.yaml" in page
