@@ -13,6 +13,7 @@ from private_ensembles import (
     score_scale,
 )
 from private_ensembles.accounting.adaptive_composition import bounded_range
+from private_ensembles.base import softmax
 from private_ensembles.labels.noisy_counts import rho_to_epsilon
 
 
@@ -114,3 +115,13 @@ def test_the_vocabulary_of_a_language_model_takes_a_few_passes():
     scores = rng.normal(0, 3, 200_000)
     scores[77] = 80.0
     assert [draw_scores(scores) for _ in range(5)] == [77] * 5
+
+
+def test_the_sampler_gets_the_very_scores_row_by_row(monkeypatch):
+    """What is charged is their range, which no factor may change."""
+    seen = []
+    monkeypatch.setattr(softmax, "draw", lambda row, bits: seen.append(row.tolist()) or 1)
+    rows = [[0.1, -2.7, 33.3], [1e-9, 5.0, -np.inf]]
+    assert draw_scores(rows[0]) == 1
+    assert draw_scores(rows).tolist() == [1, 1]
+    assert seen == [rows[0], *rows]
