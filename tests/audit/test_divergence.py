@@ -261,3 +261,18 @@ def test_coins_of_several_votes_are_those_of_all_rows_that_near(moved):
         )
         found = float(coins_delta(coins, 0.1, moved))
         assert found == pytest.approx(float(max(worst, 0)), rel=1e-12)
+
+
+@pytest.mark.parametrize("errors", [(0.0, 0.0), (1e-12, 0.0), (0.0, 1e-300), (1e-3, 1e-9)])
+def test_every_entry_of_a_table_is_moved_outwards_by_its_error_and_its_rounding(errors):
+    """In fractions: the first of a pair up and the second down, or the other way round."""
+    relative, absolute = map(Fraction, errors)
+    table = np.random.default_rng(5).dirichlet([0.1, 1.0, 3.0], 30)
+    rows = np.arange(30)
+    for side, order in (("upper", 1), ("lower", -1)):
+        high, low = divergence._Table(table, *errors, side).ends(rows, rows)[::order]
+        for p, up, down in zip(table.ravel().tolist(), high.ravel(), low.ravel(), strict=True):
+            most, least = Fraction(p) * (1 + relative) + absolute, Fraction(p) * (1 - relative)
+            least = max(Fraction(0), least - absolute)
+            assert most <= Fraction(float(up)) <= most * (1 + Fraction(1, 2**48))
+            assert least * (1 - Fraction(1, 2**48)) <= Fraction(float(down)) <= least

@@ -1,5 +1,6 @@
 """What releases cost together: sums rounded up, for what all of them cover, or one account."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -110,3 +111,15 @@ def test_teachers_whose_labels_have_no_noise_of_their_own_are_added_up():
     assert not plan.has_fresh_noise
     one = make_release(plan, 0.6)
     assert Record((one, one)).joint is None
+
+
+def test_a_sum_of_many_costs_is_the_least_float_above_them():
+    """Of three, whose sum in floats is rounded down twice, and of hundreds."""
+    for epsilons in ([0.1, 0.7, 1e-17], [2.0, 1e-16, 1e-16], [k / 7 for k in range(1, 300)]):
+        found = compose_totals([Total(x, x / 1e6, "replace_one") for x in epsilons])
+        for total, parts in (
+            (found.epsilon, epsilons),
+            (found.delta, [x / 1e6 for x in epsilons]),
+        ):
+            exact = sum(map(Fraction, parts))
+            assert Fraction(math.nextafter(total, 0)) < exact <= Fraction(total)
