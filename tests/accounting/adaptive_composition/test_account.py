@@ -20,6 +20,7 @@ from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
     NeighbourPairs,
     two_class_dominating_pairs,
 )
+from private_ensembles.accounting.adaptive_composition.whole_curve import WholeCurve
 from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.accounting.gaussian import gaussian_delta
 from tests.accounting.adaptive_composition.labels import gnmax, least_gnmax
@@ -201,3 +202,27 @@ def test_a_line_below_a_curve_is_read_below_itself_to_the_last_digit(value, slop
             exact = mpmath.log1p((height - delta) / fall)
             room = 1e-12 * (1 + float(height / fall))
             assert exact - room <= found.least_epsilon(delta) <= exact
+
+
+@pytest.mark.parametrize("low", [0.0, 3.0, 40.0])
+@pytest.mark.parametrize("fall", [1e-9, 0.3, 0.999999])
+def test_a_chord_is_read_above_itself_to_the_last_digit(low, fall):
+    """delta at an epsilon and epsilon at a delta, flat and steep, against many digits."""
+    logs, upper = low + np.array([0.0, 0.3, 0.6]), np.array([0.7, 0.7 * (1 - fall), 1e-9])
+    found = PrivacyCurve(logs, upper, np.zeros(3), np.zeros(3))
+    whole = WholeCurve(found)
+    start, end = (mpmath.mpf(x) for x in logs[:2].tolist())
+    high, less = (mpmath.mpf(x) for x in upper[:2].tolist())
+    with mpmath.workdps(50):
+        for share in (0.0, 1e-12, 0.1, 0.5, 0.9999):
+            epsilon = float(logs[0] + share * (logs[1] - logs[0]))
+            along = mpmath.expm1(mpmath.mpf(epsilon) - start) / mpmath.expm1(end - start)
+            exact = (1 - along) * high + along * less
+            for ours in (found.delta(epsilon), float(whole.delta(epsilon))):
+                assert exact <= ours <= exact + mpmath.mpf(10) ** -12 * (1 + low)
+            delta = float(high - (high - less) * mpmath.mpf(share))
+            if less < delta < high:
+                part = (high - mpmath.mpf(delta)) / (high - less)
+                crossing = start + mpmath.log1p(part * mpmath.expm1(end - start))
+                ours = found.epsilon(delta)
+                assert crossing <= ours <= crossing + mpmath.mpf(10) ** -12 * (1 + low)
