@@ -64,7 +64,7 @@ def test_points_that_are_worked_on_together_change_no_bound(monkeypatch, at_once
     first, second = random_rows(np.random.default_rng(1), 3, 3)
     t = hockey_sticks.thresholds(0.2, 9)
     kernels = hockey_sticks.kernels(hockey_sticks.hockey_stick_divergences(first, second, t), 0.2)
-    grid = Grid(0.2, -20, 45)
+    grid = Grid(0.2, -40, 45)
     with monkeypatch.context() as patched:  # first, since memory that is left out is not wiped
         patched.setattr(backward_induction, "_AT_ONCE", at_once)
         above = value_upper_bounds(kernels, grid, 4)
@@ -75,13 +75,13 @@ def test_points_that_are_worked_on_together_change_no_bound(monkeypatch, at_once
         np.testing.assert_allclose(again, line, **close)
 
 
-def test_a_step_of_the_induction_is_rounded_up_to_the_last_digit():
+@pytest.mark.parametrize(("step", "reach"), [(0.2, 9), (3.0, 1)])
+def test_a_step_of_the_induction_is_rounded_up_to_the_last_digit(step, reach):
     """Against what the kernels' floats say, at every point and beyond the grid's low end."""
     first, second = random_rows(np.random.default_rng(4), 3, 3)
-    step, reach = 0.2, 9
     t = hockey_sticks.thresholds(step, reach)
     kernels = hockey_sticks.kernels(hockey_sticks.hockey_stick_divergences(first, second, t), step)
-    grid = Grid(step, -12, 31)
+    grid = Grid(step, -12 // reach, 31)
     above = value_upper_bounds(kernels, grid, 1)
     with mpmath.workdps(40):
         for place in range(grid.size):
