@@ -61,7 +61,7 @@ def test_every_point_of_the_grid_lies_between_its_bounds(seed, labels):
 @pytest.mark.parametrize("at_once", [1, 7])
 def test_points_that_are_worked_on_together_change_no_bound(monkeypatch, at_once):
     """One by one, and seven at a time and a rest, beside all at once."""
-    first, second = random_rows(np.random.default_rng(1), 3, 3)
+    first, second = np.random.default_rng(1).dirichlet(np.ones(3), (2, 3))
     t = hockey_sticks.thresholds(0.2, 9)
     kernels = hockey_sticks.kernels(hockey_sticks.hockey_stick_divergences(first, second, t), 0.2)
     grid = Grid(0.2, -40, 45)
