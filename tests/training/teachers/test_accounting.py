@@ -24,6 +24,7 @@ from private_ensembles.training.teachers.accounting import (
 )
 from private_ensembles.training.teachers.sampled_gaussian import (
     composed_epsilon,
+    composed_loss_distributions,
     step_hockey_stick_divergences,
 )
 from private_ensembles.training.teachers.training import CLIPPED_NORM, poisson_schedule
@@ -111,11 +112,11 @@ def test_noise_for_a_norm_above_one_is_rounded_down(noise):
 
 @pytest.mark.keeps("training.teachers.accounting:teacher_costs")
 def test_costs_are_rounded_up_so_that_they_stay_bounds():
-    schedule = poisson_schedule(1024, 32, 5)
-    for cost in teacher_costs(schedule, 12, 1e-4):
-        if cost.quantity == "epsilon_pld":
-            exact = epsilon_pld(12, schedule.sample_rate, schedule.steps, 1e-4, cost.adjacency)
-            assert 0 <= cost.epsilon - exact < 1.1e-9
+    for cost in teacher_costs(poisson_schedule(1024, 32, 5), 12, 1e-4):
+        accountant = getattr(accounting, cost.quantity)
+        given = (cost.adjacency,) if accountant is epsilon_pld else ()
+        exact = accountant(*setting(1024), *given)
+        assert 0 <= cost.epsilon - exact < 1.1e-9
 
 
 def account(**changes):
@@ -273,6 +274,17 @@ def test_one_step_is_within_what_is_granted(noise, rate):
         for epsilon in (-1.5, -1e-3, 0.0, 1e-4, 0.02, 3.0):
             exact = max(exact_delta(pair, noise, rate, epsilon), mpf(0))
             assert abs(mpf(float(curve(np.array([epsilon]))[0])) - exact) < 1e-13
+
+
+@pytest.mark.parametrize(("noise", "rate"), [(12.0, 1 / 32), (1.0, 0.01)])
+def test_what_a_step_loses_by_rounding_is_added_to_its_delta(noise, rate):
+    """At losses of the grid, where nothing else is rounded outwards."""
+    totals = composed_loss_distributions(noise, rate, 1, "add_remove")
+    for pair, total in zip(("removed", "added"), totals, strict=True):
+        for point in (0, 1, 7, 50):
+            epsilon = point * total.interval
+            exact = max(exact_delta(pair, noise, rate, epsilon), mpf(0))
+            assert 0 <= mpf(total.delta(epsilon)) - exact < 3e-13
 
 
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace_one"])
