@@ -1,4 +1,4 @@
-"""One label as the exact audit sees it; every mechanism's own is in tests/labels."""
+"""One label as the exact audit sees it; every mechanism's own is in tests/claims."""
 
 import numpy as np
 import pytest

@@ -18,16 +18,9 @@ from private_ensembles.audit import (
 )
 from private_ensembles.audit.audited_labels import HistogramLabel, SharedDataLabel
 from private_ensembles.labels import registry
-from private_ensembles.labels.mechanism import load_mechanism
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
 from private_ensembles.papers.nzc.law import ImmutableNoise
 from tests.audit import oracle
-from tests.labels.listed import AUDIT_DELTA, one_label_each
+from tests.claims.one_label import AUDIT_DELTA, one_label_each
 
 NAMES = registry.entries()
 
@@ -73,35 +66,6 @@ def test_the_numbers_are_the_registered_audit_s_and_every_twin_is_caught(listed,
         from private_ensembles.accounting.gaussian import gaussian_delta
 
         assert gaussian_delta(mu * (1 + 1e-9), exact * (1 - 1e-9)) >= AUDIT_DELTA * (1 - 1e-6)
-
-
-OFFERED = [
-    name for name in registry.offered_mechanisms() if registry.get_entry(name).guarantee.hides_votes
-]
-
-
-@pytest.mark.parametrize("name", OFFERED)
-def test_what_is_offered_keeps_its_budget_on_three_classes_and_its_twin_does_not(name):
-    """The claim is the planner's own; for two classes only, two."""
-    mechanism = load_mechanism(name)
-    task = Task(Ensemble(5, mechanism.law.n_classes or 3), Budget(1.0, AUDIT_DELTA), Wanted(1))
-    parameters = mechanism.calibrate(task)
-
-    def audited(given):
-        errors = mechanism.law.numerical_error(5, task.ensemble.classes, given)
-        return audit_function(
-            lambda counts: mechanism.law.outcome_distribution(counts, given),
-            5,
-            task.ensemble.classes,
-            **errors,
-        )
-
-    found = audited(parameters)
-    claim = mechanism.cost(task, parameters).claimed
-    assert found.verdict(claim * (1 + 1e-6), AUDIT_DELTA) == "holds"
-    assert found.verdict(claim, AUDIT_DELTA) != "fails"
-    twin = audited(mechanism.law.scale_noise(parameters, 0.5))
-    assert twin.verdict(found.epsilon(AUDIT_DELTA), AUDIT_DELTA) == "fails"
 
 
 @pytest.mark.parametrize(("neighbours", "teachers"), [("moved_vote", 5), ("missing_vote", 4)])

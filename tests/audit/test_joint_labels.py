@@ -118,6 +118,7 @@ def test_two_labels_exceed_the_claim_where_teachers_leak_as_well(
     assert found > 3 * (1 - (1 - delta) ** 2)
 
 
+@pytest.mark.slow
 def test_two_labels_of_nine_teachers_of_the_same_prior_exceed_it_as_well():
     """K = 9, m = 2, epsilon = 1, Delta = 0, rounded down: 4.15 epsilon where 4 are claimed."""
     gamma = mirror_gamma([0.268, 0.999, 0.999, 0.633, 0.999])

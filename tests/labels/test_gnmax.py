@@ -50,7 +50,7 @@ def test_table_4_prints_three_above_the_least_order_and_not_the_minimiser(epsilo
     assert search_sigma(epsilon, 3e-4, method="rdp").order > 60
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(SETTINGS, st.sampled_from([1, 3, 11, 101]))
 def test_exact_sigma_proves_its_claim_and_is_the_least(budget, n_teachers):
     epsilon, delta = budget

@@ -1,15 +1,19 @@
-"""The door for labels: of which teachers, how many, and of which noise."""
+"""The door for labels: of which teachers, how many, and of which noise; the marks of release."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from private_ensembles.base.noise_sources import SeededNoise
-from private_ensembles.labels import registry
+from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
+from private_ensembles.labels import registry, release_marks
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load_mechanism
-from private_ensembles.labels.release_gate import release_from_counts, release_from_votes
+from private_ensembles.labels.release_gate import (
+    refusal,
+    release_from_counts,
+    release_from_votes,
+)
 from private_ensembles.labels.task import (
     Budget,
     Ensemble,
@@ -19,6 +23,7 @@ from private_ensembles.labels.task import (
     shards_for_privacy_model,
 )
 from private_ensembles.labels.votes import Votes
+from private_ensembles.papers.nzc.law import ImmutableNoise
 
 NAMES = registry.offered_mechanisms()
 
@@ -33,6 +38,22 @@ def test_no_label_is_released_beyond_those_paid_for():
     released = release_from_counts(gnmax, counts, parameters, SeededNoise(np.random.default_rng(0)))
     assert released[3:].tolist() == [-1, -1]
     assert (released[:3] >= 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_stop_at_the_cap(name):
+    mechanism = load_mechanism(name)
+    model = min(mechanism.guarantee.privacy_models)
+    facts = {"privacy_model": model, "labels": 3, "queries": 20, "epsilon": 20.0}
+    task = Task.from_dict(BASE.to_dict() | facts)
+    assert mechanism.refusal(task) is None
+    cast = np.random.default_rng(3).integers(0, 2, (60, 9))
+    source = SeededNoise(np.random.default_rng(3))
+    votes = Votes(2, np.full(60, -1), cast)
+    released = release_from_votes(mechanism, votes, mechanism.calibrate(task), source)
+    assert released.dtype == np.int64
+    assert len(released) == 60
+    assert 0 < (released >= 0).sum() <= 3
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,3 +101,38 @@ def test_counts_of_no_given_size_must_be_of_one_size():
         release_from_counts(load_mechanism("gnmax"), np.array([[2, 0], [3, 0]]), parameters, noise)
     with pytest.raises(ValueError, match="n_teachers = 1000001: must be at most 1,000,000"):
         release_from_counts(load_mechanism("gnmax"), np.array([[1_000_000, 1]]), parameters, noise)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_release_refuses_noise_of_which_its_parameters_prove_nothing(name):
+    """Parameters for continuous noise either serve secure noise as they are, or are refused."""
+    mechanism = load_mechanism(name)
+    task = Task(Ensemble(5, 2, private=Budget(0.1, 0.0)), Budget(3.0, 1e-3), Wanted(4))
+    if mechanism.refusal(task):
+        task = replace(task, wanted=Wanted(1))
+    parameters = mechanism.calibrate(task)
+    counts = np.array([[3, 2]] * 4)
+    release_from_counts(mechanism, counts, parameters, SeededNoise(np.random.default_rng(0)))
+    if refusal(mechanism, parameters, 2, secure=True) is None:
+        assert release_from_counts(mechanism, counts, parameters, SecureNoise()).shape == (4,)
+        return
+    with pytest.raises(ValueError, match=f"noise = secure: {name} "):
+        release_from_counts(mechanism, counts, parameters, SecureNoise())
+
+
+def test_a_false_claim_is_not_released_with_secure_noise():
+    with pytest.raises(ValueError, match="nzc has a false privacy claim"):
+        release_from_counts(
+            load_mechanism("nzc"), np.array([[3, 2]]), ImmutableNoise(), SecureNoise()
+        )
+
+
+def test_marks_differ_and_what_rests_on_votes_begins_with_not_for_release():
+    shown = [
+        release_marks.NOT_FOR_RELEASE,
+        release_marks.FUNCTION_OF_VOTES,
+        release_marks.FREE_OF_VOTES,
+    ]
+    assert len({*shown, release_marks.PUBLIC}) == 4
+    assert release_marks.FUNCTION_OF_VOTES.startswith(release_marks.NOT_FOR_RELEASE)
+    assert not any(mark.startswith(release_marks.NOT_FOR_RELEASE) for mark in shown[2:])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from private_ensembles.labels.profile import ConsensusProfile
 from private_ensembles.labels.task import (
     Budget,
     Ensemble,
@@ -69,3 +70,17 @@ def test_texts_leave_out_what_a_ballot_is_if_it_is_one_vote():
     stated = Task.from_dict(BASE.to_dict() | others).to_dict()
     assert {name: stated[name] for name in of_ballots & set(stated)} == others
     assert Task.from_dict({**stated}) == Task.from_dict(BASE.to_dict() | others)
+
+
+def test_a_task_without_absent_ballots_has_none_on_its_profile():
+    profile = ConsensusProfile(
+        3, easy_share=0.7, easy=(20, 2), hard=(2, 2), confusion=1, absent_share=0.2
+    )
+    with pytest.raises(ValueError, match=r"absent_share = 0.2: must be 0, unless ballots may be"):
+        Task(Ensemble(20, 3), Budget(1.0, 1e-5), Wanted(10), profile=profile)
+    assert (
+        Task(
+            Ensemble(20, 3, absent=True), Budget(1.0, 1e-5), Wanted(10), profile=profile
+        ).to_dict()["absent"]
+        is True
+    )

@@ -22,7 +22,7 @@ from private_ensembles.labels.task import (
     Task,
     Wanted,
 )
-from tests.labels.drawn import continuous_label, noise_law, whole_label
+from tests.claims.drawn import continuous_label, noise_law, whole_label
 from tests.papers.lanes import slow_but
 
 K, QUERIES, DELTA = 9, 12, 1e-5

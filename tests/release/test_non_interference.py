@@ -241,7 +241,7 @@ def test_who_was_absent_changes_nothing_that_is_published_but_the_labels(publish
 
 
 # The whole job, which also plans and draws, for laws of noise and the ladder; the others take many
-# minutes here. tests/labels/test_ends.py has the releases of all mechanisms at all ends.
+# minutes here. tests/claims/test_ends.py has the releases of all mechanisms at all ends.
 AT_THE_ENDS = [
     name
     for name in registry.offered_mechanisms()

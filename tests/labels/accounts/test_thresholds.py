@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from private_ensembles.audit.histograms import both_counts
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.base.rounding import round_fraction_up
 from private_ensembles.labels.accounts import thresholds
@@ -23,7 +22,6 @@ from private_ensembles.labels.task import (
     Task,
     Wanted,
 )
-from tests.labels.strategies import dearest
 
 MECHANISM = load_mechanism("confident_gnmax_exact")
 COUNTED = load_mechanism("confident_gnmax")
@@ -70,19 +68,6 @@ def test_continuous_noise_never_costs_more_than_its_counts():
         parameters, counted = calibrated(task, share), COUNTED.calibrate(task, share=share)
         assert parameters.sigma2 <= counted.sigma2
         assert MECHANISM.cost(task, counted).proven <= COUNTED.cost(task, counted).proven
-
-
-@pytest.mark.parametrize(("queries", "answers"), [(3, 1), (3, 2), (3, 3)])
-@pytest.mark.parametrize("share", [0.2, 0.7])
-@pytest.mark.parametrize("secure", [False, True])
-def test_no_adaptive_choice_of_queries_costs_more_than_the_budget(queries, answers, share, secure):
-    """Every strategy: the next pair of histograms depends on all that was released before."""
-    task = Task(Ensemble(3, 2), Budget(1.0, 1e-3), Wanted(answers, queries), secure=secure)
-    parameters = MECHANISM.calibrate(task, share=share, threshold=0.8)
-    rows = MECHANISM.law.outcome_distribution(both_counts(3), parameters, secure=secure)
-    most = dearest(rows)
-    assert most(queries, answers, 1.0, task.budget.epsilon) <= task.budget.delta
-    assert most(queries, answers, 1.0, 0.1) > task.budget.delta
 
 
 @pytest.mark.parametrize("noise", [SecureNoise(), SeededNoise(np.random.default_rng(0))])

@@ -8,7 +8,6 @@ from scipy.special import ndtr
 
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
-from private_ensembles.audit.histograms import both_counts
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.labels.gnmax_lattice import lattice_distribution
 from private_ensembles.labels.laws.checked import (
@@ -27,7 +26,7 @@ from private_ensembles.labels.task import (
     Wanted,
 )
 from private_ensembles.papers.pate.configured_noise import ACCOUNTS
-from tests.labels.strategies import dearest
+from tests.claims.adversary import exact_laws, largest_delta, moved_votes
 
 NOISE = CheckedNoise(threshold=4.0, sigma1=3.0, sigma2=2.0, queries=50, labels=20, score=0.7)
 COUNTS = np.array([[6, 1], [3, 4], [0, 7]])
@@ -102,14 +101,12 @@ def test_confident_keeps_the_budget_exactly_with_secure_noise():
 def test_no_adaptive_choice_of_queries_costs_more_than_the_caps(sigma1, sigma2, queries, answers):
     """Every strategy: the next pair of histograms depends on all that was released before."""
     noise = CheckedNoise(2.5, sigma1, sigma2, queries, answers)
-    rows = load_mechanism("confident_gnmax").law.outcome_distribution(
-        both_counts(3), noise, secure=True
-    )
-    most = dearest(rows)
-    assert most(queries, answers, 1.0, 0.5) > 1e-3
+    rows, moves = moved_votes(3, 2)
+    laws = exact_laws(load_mechanism("confident_gnmax").law, rows, noise, secure=True)
+    assert largest_delta(laws, moves, 0.5, queries, answers) > 1e-3
     for epsilon in (0.5, 2.0, 5.0):
         bound = discrete_gaussian.delta(epsilon, noise.discrete_gaussian_counts)
-        assert most(queries, answers, 1.0, epsilon) <= bound
+        assert largest_delta(laws, moves, epsilon, queries, answers) <= bound
 
 
 def test_the_plurality_is_the_largest_count_whatever_the_noise():

@@ -11,7 +11,6 @@ from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import fine_lattice_total_variation
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.base.noise_sources import SeededNoise
-from private_ensembles.labels.gnmax_quadrature import gnmax_distribution
 from private_ensembles.labels.laws import gaussian
 from private_ensembles.labels.laws.gaussian import (
     COINS,
@@ -26,7 +25,6 @@ from private_ensembles.labels.task import (
     Task,
     Wanted,
 )
-from tests.labels.frequencies import follows
 
 
 @pytest.mark.parametrize("sigma", [0.5, 4.0])
@@ -84,10 +82,3 @@ def test_every_fine_label_is_charged_its_distance_from_continuous_noise(law, n_c
             charged - plain, np.tile(spare * (1 + t), (len(plain), 1)), atol=1e-15
         )
     assert law.numerical_error(50, n_classes, noise, secure=True)["absolute_error"] >= spare
-
-
-def test_labels_of_four_classes_follow_their_distribution():
-    counts = np.tile([9, 6, 4, 1], (40_000, 1))
-    labels = WHOLE.draw(counts, GaussianNoise(8.0), SeededNoise(np.random.default_rng(1)))
-    assert labels.dtype == np.int64
-    assert follows(labels, gnmax_distribution(counts[:1], 8.0)[0])

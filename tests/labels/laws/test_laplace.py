@@ -9,8 +9,6 @@ from private_ensembles.labels.laws.laplace import (
     PureScale,
     lnmax,
 )
-from private_ensembles.labels.lnmax_quadrature import lnmax_distribution
-from tests.labels.frequencies import follows
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -23,11 +21,6 @@ def test_secure_coins_and_seeded_noise_are_one_law(n_classes):
     np.testing.assert_allclose(*chances, rtol=1e-9)
     assert LAW.scale_noise(pure, 0.5).scale == pytest.approx(2.5)
     assert LAW.scale_noise(noise, 0.5) == LaplaceNoise(2.5)
-
-
-def test_lnmax_follows_its_distribution():
-    labels = lnmax(np.tile([9, 6, 4, 1], (40_000, 1)), 4.0, np.random.default_rng(2))
-    assert follows(labels, lnmax_distribution(np.array([[9, 6, 4, 1]]), 4.0)[0])
 
 
 def test_labels_do_not_depend_on_the_queries_that_follow():

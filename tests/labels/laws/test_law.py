@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from private_ensembles.labels import registry
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.task import (
@@ -48,3 +49,23 @@ def test_neighbours_that_nobody_knows_are_not_made_up(name, parameters, message)
     task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(1), secure=True)
     with pytest.raises(ValueError, match=message):
         load_mechanism(name).law.dominating_pairs(task, parameters)
+
+
+@pytest.mark.parametrize("name", registry.offered_mechanisms())
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_search_s_score_is_about_what_is_expected(name, n_classes):
+    mechanism = load_mechanism(name)
+    task = Task(Ensemble(9, n_classes, private=Budget(0.3, 0.0)), Budget(1.0, 1e-5), Wanted(40, 60))
+    if mechanism.refusal(task):
+        task = replace(task, wanted=Wanted(1, 60))
+    if mechanism.refusal(task):
+        return
+    drawn = np.random.default_rng(0)
+    histograms = drawn.multinomial(9, drawn.dirichlet(np.full(n_classes, 0.7), 60))
+    truth = histograms.argmax(axis=1)
+    score = mechanism.law.build_objective(histograms, truth, task)
+    high = {key: ends[1] for key, ends in mechanism.account.free_parameters.items()}
+    for free in ({}, {key: end / 2 for key, end in high.items()}, high):
+        parameters = mechanism.guess_parameters(task, **free)
+        right = mechanism.law.expected_answers(histograms, truth, task, parameters)[1]
+        assert score(parameters) == pytest.approx(right, rel=0.03)

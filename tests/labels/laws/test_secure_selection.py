@@ -8,13 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
 
-from private_ensembles.audit import epsilon_lower_bound
 from private_ensembles.base import secure
 from private_ensembles.base.limits import MOST_CLASSES, MOST_TEACHERS
-from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
-from private_ensembles.base.streams import generator
+from private_ensembles.base.noise_sources import SecureNoise
 from private_ensembles.labels.laws import selection
 from private_ensembles.labels.laws.selection import SelectionRate, truncate_rate
 from private_ensembles.labels.mechanism import load_mechanism
@@ -29,7 +26,7 @@ from private_ensembles.labels.task import (
     Task,
     Wanted,
 )
-from tests.labels.drawn import Followed, adaptive_delta
+from tests.claims.drawn import Followed
 
 NAMES = ["exponential", "permute_and_flip"]
 
@@ -74,39 +71,6 @@ def test_what_is_drawn_is_the_law_exactly(name, row, monkeypatch):
     assert [float(p) for p in found[1:]] == pytest.approx(table, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("K", "C", "Q"), [(3, 3, 1), (4, 3, 2), (2, 4, 2)])
-def test_no_adversary_exceeds_the_budget_and_less_noise_is_caught(name, K, C, Q, monkeypatch):
-    """Of the exponential mechanism with many teachers alone is nearly all of the budget needed."""
-    mechanism = load_mechanism(name)
-    task = Task(Ensemble(K, C), Budget(1.5, 1e-3), Wanted(Q), secure=True)
-    parameters = mechanism.calibrate(task)
-    assert mechanism.cost(task, parameters).proven <= task.budget.epsilon
-    rows = [row for row in itertools.product(range(K + 1), repeat=C) if sum(row) == K]
-    near = [
-        pair for pair in itertools.permutations(rows, 2) if np.abs(np.subtract(*pair)).sum() == 2
-    ]
-
-    def delta(noise, epsilon):
-        laws = {row: [0, *LAWS[name](row, law.rate(C, noise))] for row in rows}
-        return adaptive_delta([(laws[a], laws[b]) for a, b in near], epsilon, Q, Q)
-
-    law = mechanism.law
-    assert delta(parameters, task.budget.epsilon) <= Decimal(task.budget.delta)
-    if name == "permute_and_flip" and Q == 1:
-        # Only delta = 0 tells that a label has 5 % less noise: its pure epsilon is exact.
-        twin = law.scale_noise(parameters, 0.95)
-        ratios = [
-            p / q
-            for here, there in near
-            for p, q in zip(
-                *(permute_and_flip_law(row, law.rate(C, twin)) for row in (here, there)),
-                strict=True,
-            )
-        ]
-        assert math.log(max(ratios)) > 0.7 * task.budget.epsilon
-
-
 def test_a_label_of_permute_and_flip_uses_its_epsilon_up_and_a_twin_exceeds_it():
     """At a large lead in many votes: e^(-lead) loses 2 rate as the vote moves."""
     mechanism = load_mechanism("permute_and_flip")
@@ -135,41 +99,6 @@ def test_exponents_are_exact_for_all_counts(name, rate):
     law, noise = load_mechanism(name).law, SelectionRate(2 * rate, 1)
     assert law.rate(3, noise) == used
     assert law.rate(2, noise) == rate
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_real_draws_fit_the_law_and_not_that_of_a_doctored_twin(name):
-    law, noise = load_mechanism(name).law, SelectionRate(0.9, 1)
-    counts = np.array([[6, 4, 4, 1, 0]])
-    runs = 100_000
-    drawn = law.draw(np.repeat(counts, runs, axis=0), noise, SecureNoise())
-    seen = np.bincount(drawn, minlength=5)
-    assert chisquare(seen, runs * law.distribution(counts, noise)[0]).pvalue > 1e-6
-    twin = law.distribution(counts, law.scale_noise(noise, 0.95))[0]
-    assert chisquare(seen, runs * twin).pvalue < 1e-6
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_secure_labels_keep_to_the_audit_and_a_twin_does_not(name):
-    law = load_mechanism(name).law
-    pair = np.array([[[2, 1, 0]], [[1, 2, 0]]])
-
-    def lower(noise):
-        def sample(counts, runs, _):
-            return law.draw(np.repeat(counts, int(runs), axis=0), noise, SecureNoise())
-
-        return epsilon_lower_bound(
-            sample,
-            *pair,
-            0.0,
-            labels=(0, 1, 2),
-            runs=6000,
-            generator=generator(0, "audit", name),
-            confidence=1 - 1e-6,
-        ).value
-
-    assert 0 < lower(SelectionRate(1.0, 1)) <= 1.0
-    assert lower(SelectionRate(2.5, 1)) > 1.0
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -224,18 +153,6 @@ def test_noise_of_a_group_is_as_many_times_that_of_one_vote(name, labels):
     rates = [mechanism.calibrate(task).used_rate for task in (one, three)]
     assert rates[1] == pytest.approx(rates[0] / 3, rel=1e-12)
     assert 0.99 < mechanism.cost(three, mechanism.calibrate(three)).proven <= 1
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_noise_that_was_found_for_a_rehearsal_serves_a_release(name):
-    """The proof is of the law that both draw."""
-    mechanism = load_mechanism(name)
-    task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(4))
-    parameters = mechanism.calibrate(task)
-    assert not parameters.continuous
-    counts = np.array([[5, 3, 1]] * 4)
-    for source in (SecureNoise(), SeededNoise(np.random.default_rng(0))):
-        assert release_from_counts(mechanism, counts, parameters, source).shape == (4,)
 
 
 def test_permute_and_flip_is_right_as_often_as_is_printed():

@@ -19,12 +19,15 @@ PROFILE = ConsensusProfile(3, 0.7, (20, 2), (2, 2), 1.0)
 TASK = Task(Ensemble(60, 3), Budget(1.0, 1e-5), Wanted(40, 60), profile=PROFILE)
 CHANGES = [{"labels": 8}, {"epsilon": 0.5}, {"epsilon": 2.0}]
 QUICK = ["gnmax", "gnmax_analytic", "exponential", "permute_and_flip"]
-CASES = [(name, False, change) for name in QUICK for change in CHANGES] + [
+CASES = [
+    (name, False, change) for name, change in zip(QUICK, [*CHANGES, {"labels": 8}], strict=True)
+]
+CASES += [
     ("gnmax_analytic", True, {"labels": 8}),
     ("gnmax_exact", True, {"epsilon": 0.5}),
-    ("gnmax_exact", False, {"labels": 16}),
     ("confident_gnmax", False, {"labels": 8}),
-    ("confident_gnmax_exact", True, {"epsilon": 0.5}),
+    pytest.param("gnmax_exact", False, {"labels": 16}, marks=pytest.mark.slow),
+    pytest.param("confident_gnmax_exact", True, {"epsilon": 0.5}, marks=pytest.mark.slow),
 ]
 
 
@@ -158,7 +161,9 @@ def test_at_another_budget_thresholds_are_searched_for_anew():
     assert row["correct"] == own.correct
 
 
-@pytest.mark.parametrize("name", ["gnmax_analytic", "gnmax_exact"])
+@pytest.mark.parametrize(
+    "name", ["gnmax_analytic", pytest.param("gnmax_exact", marks=pytest.mark.slow)]
+)
 def test_an_estimate_is_close_to_what_a_plan_of_its_own_gives(name):
     known, votes = planned(name, TASK)
     for change in ({"labels": 5}, {"labels": 20}, {"epsilon": 2.0}, {"epsilon": 0.5}):
@@ -167,8 +172,17 @@ def test_an_estimate_is_close_to_what_a_plan_of_its_own_gives(name):
         assert plan_scaling.estimate_correct(known, wanted, *votes) == pytest.approx(own, rel=0.02)
 
 
-@pytest.mark.parametrize("name", ["gnmax_analytic", "gnmax_exact", "confident_gnmax_exact"])
-@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize(
+    ("name", "secure"),
+    [
+        ("gnmax_analytic", True),
+        *(
+            pytest.param(name, secure, marks=pytest.mark.slow)
+            for name in ("gnmax_exact", "confident_gnmax_exact")
+            for secure in (False, True)
+        ),
+    ],
+)
 def test_one_question_has_one_answer(name, secure):
     """What twice the budget gives is on the screen by an estimate, and on the page as proven."""
     known, votes = planned(name, replace(TASK, secure=secure))

@@ -49,9 +49,10 @@ def grid(mechanism, number, least_cap):
 
 # Points along each parameter, by the number of parameters; the finer grid, which is slow, at every
 # budget.
-COARSE, FINE = {0: 1, 1: 25, 2: 5, 3: 4}, {0: 1, 1: 60, 2: 9, 3: 9}
+COARSE, FINE = {0: 1, 1: 12, 2: 4, 3: 3}, {0: 1, 1: 60, 2: 9, 3: 9}
 GRIDS = [
-    *((0.5, "mostly easy", COARSE), (0.5, "many classes", COARSE)),
+    (0.5, "mostly easy", COARSE),
+    pytest.param(0.5, "many classes", COARSE, marks=pytest.mark.slow),
     *(
         pytest.param(epsilon, profile, FINE, marks=pytest.mark.slow)
         for epsilon in (0.5, 4.0)
@@ -60,7 +61,7 @@ GRIDS = [
 ]
 # Labels of many classes that are charged together: a few take long, and one label, the least cap,
 # the longest. Here 18 labels or all; on the finer grid one as well.
-TOGETHER = {25: (0.3, 2), 5: (0.3, 2), 4: (0.3, 2), 60: (0.02, 5), 9: (0.02, 3)}
+TOGETHER = {12: (0.3, 2), 4: (0.3, 2), 3: (0.3, 2), 60: (0.02, 5), 9: (0.02, 3)}
 
 
 @pytest.mark.parametrize(("epsilon", "profile", "points"), GRIDS)
@@ -354,7 +355,12 @@ def best_of(teachers, classes, queries, labels, epsilon):
 
 
 @pytest.mark.parametrize(
-    "sizes", [(40, 2, 300, 100, 2.0), (40, 3, 300, 100, 2.0), (40, 2, 100, 100, 0.5)]
+    "sizes",
+    [
+        (40, 2, 100, 100, 0.5),
+        pytest.param((40, 2, 300, 100, 2.0), marks=pytest.mark.slow),
+        pytest.param((40, 3, 300, 100, 2.0), marks=pytest.mark.slow),
+    ],
 )
 def test_a_plain_mechanism_stands_before_those_that_are_hardly_better(sizes):
     """Thresholds gained 0.005 %, and the labels came for queries 1, 5, 11, 12, ... 222."""
@@ -374,7 +380,9 @@ def test_what_is_ahead_by_half_a_percent_stands_first():
     assert best.mechanism == "confident_gnmax_exact"
 
 
-@pytest.mark.parametrize(("classes", "queries", "labels"), [(7, 300, 5), (2, 300, 100), (3, 60, 1)])
+@pytest.mark.parametrize(
+    ("classes", "queries", "labels"), [(3, 60, 1), pytest.param(7, 300, 5, marks=pytest.mark.slow)]
+)
 def test_no_threshold_is_above_all_teachers(classes, queries, labels):
     """48 of 40 teachers: what passes it is drawn by lot."""
     task, ranked = best_of(40, classes, queries, labels, 2.0)

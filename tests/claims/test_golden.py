@@ -111,6 +111,7 @@ def many_labels():
             yield pytest.param(case["task"], name, case["mechanisms"][name], id=f"{name}-{place}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "name", "rows"), list(many_labels()))
 def test_many_labels_within_a_budget_are_what_they_were(task, name, rows):
     task, mechanism = Task.from_dict({**task}), load_mechanism(name)

@@ -5,45 +5,24 @@ registry's column `secure` is the table, and docs/discrete-noise.md shows it to 
 """
 
 import itertools
-import math
 from dataclasses import replace
-from decimal import Decimal
 
 import numpy as np
 import pytest
 
-from private_ensembles.accounting.discrete_gaussian import fine_lattice_total_variation
 from private_ensembles.base.noise_sources import SecureNoise
 from private_ensembles.labels import registry
 from private_ensembles.labels.accounts.label import MOST_LABELS
-from private_ensembles.labels.laws.checked import CheckedNoise
-from private_ensembles.labels.laws.laplace import LaplaceNoise
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.release_gate import refusal, release_from_counts
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
-from private_ensembles.papers.dpbag.law import BaggingNoise
-from private_ensembles.papers.nzc.law import ImmutableNoise
-from tests.labels.drawn import Followed, adaptive_delta
-from tests.labels.test_secure_noise import teacher_corners, teachers_delta, votes_delta
+from private_ensembles.labels.task import Budget, Ensemble, Task, Wanted
+from tests.claims.adversary import ROUNDING, delta_of
+from tests.claims.one_label import GIVEN
 
 NAMES = [entry.name for entry in registry.ENTRIES]
 CLASSES, LABELS = (2, 3), (1, 2)
 # A budget that needs noise, and one that takes the whole of delta.
 BUDGETS = [(1.5, 1e-3), pytest.param((0.2, 1e-6), marks=pytest.mark.slow)]
-# What floats add where they are summed up: quadrature, and chances of private teachers.
-ROUNDING = Decimal("1e-13")
-# Noise that a configuration gives: what it costs is its budget.
-GIVEN = {
-    "nzc": ImmutableNoise(),
-    "dpbag": BaggingNoise(n_shards=2, k=3, rate=0.7),
-    "lnmax": LaplaceNoise(1.5),
-    "interactive_gnmax": CheckedNoise(2.0, 1.2, 1.4, 1, 1, 0.3),
-}
 
 
 def task_of(name, classes, labels, budget, *, secure):
@@ -85,53 +64,6 @@ def settings_of(name, classes, labels, budget):
             yield secure, mechanism.calibrate(task)
 
 
-def rows_of(n_teachers, n_classes):
-    """Return all histograms."""
-    votes = itertools.product(range(n_teachers + 1), repeat=n_classes)
-    return [row for row in votes if sum(row) == n_teachers]
-
-
-def moves_of(rows, moved):
-    """Return all pairs of histograms between which so many votes of one record move."""
-    return [
-        pair
-        for pair in itertools.permutations(rows, 2)
-        if sum(abs(a - b) for a, b in zip(*pair, strict=True)) == 2 * moved
-    ]
-
-
-def delta_drawn(mechanism, task, parameters, followed):
-    """Return the exact delta, at the task's epsilon, of the labels that secure noise draws."""
-    law, sure = mechanism.law, parameters.labels
-    if not mechanism.guarantee.hides_votes:
-        return Decimal(check_private_teachers(mechanism, task, parameters, followed))
-    moved = getattr(parameters, "k", 1)
-    rows = rows_of(task.ensemble.teachers, task.ensemble.classes)
-    laws = {row: followed.law(law, parameters, row) for row in rows}
-    pairs = [(laws[here], laws[there]) for here, there in moves_of(rows, moved)]
-    queries = getattr(parameters, "queries", sure)
-    delta = adaptive_delta(pairs, task.budget.epsilon, queries, sure)
-    if any(sampler == "fine" for sampler, *_ in followed.gaussian):
-        sigma = followed.gaussian[-1][1]  # docs/discrete-noise.md, theorem 5
-        apart = sure * fine_lattice_total_variation(sigma, task.ensemble.classes)
-        delta += Decimal((1 + math.exp(task.budget.epsilon)) * apart)
-    return delta
-
-
-def check_private_teachers(mechanism, task, parameters, followed):
-    """Return it of teachers that are private themselves: nothing but their votes is drawn from."""
-    K, teacher = task.ensemble.teachers, task.teacher_cost()
-    corners = teacher_corners(teacher.epsilon, teacher.delta)
-    if task.protection.privacy_model == "disjoint_shards":
-        return votes_delta(1, corners, task.budget.epsilon)
-    if mechanism.name == "committee":
-        return votes_delta(parameters.members, corners, task.budget.epsilon)
-    if parameters.labels > 1:  # at most all votes themselves
-        return votes_delta(K, corners, task.budget.epsilon)
-    laws = [followed.law(mechanism.law, parameters, (K - ones, ones)) for ones in range(K + 1)]
-    return teachers_delta(np.array([float(law[2]) for law in laws]), corners, task.budget.epsilon)
-
-
 def why_not(mechanism, task, parameters, monkeypatch):
     """Say which of four reasons the refusal has, or fail: there must be one."""
     if not mechanism.guarantee.holds:
@@ -166,9 +98,7 @@ def test_what_may_be_released_costs_at_most_delta_and_what_may_not_has_a_reason(
             reason = refusal(mechanism, parameters, classes, secure=True)
             if reason is None:
                 assert labels <= mechanism.guarantee.secure[classes > 2]
-                with monkeypatch.context() as patched:
-                    spent = delta_drawn(mechanism, task, parameters, Followed(patched))
-                assert 0 <= spent <= Decimal(task.budget.delta) + ROUNDING
+                assert delta_of(mechanism, parameters, task) <= task.budget.delta + ROUNDING
                 met[classes, labels] = None
             else:
                 met.setdefault((classes, labels), why_not(mechanism, task, parameters, monkeypatch))
@@ -177,17 +107,6 @@ def test_what_may_be_released_costs_at_most_delta_and_what_may_not_has_a_reason(
         if mechanism.refusal(secure) is None:
             assert met[classes, labels] is None
     assert (2, 1) in met
-
-
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("name", ["gnmax_exact", "permute_and_flip", "ladder"])
-def test_the_test_can_tell(name, labels, monkeypatch):
-    """With a twentieth less noise than is proven, labels cost more than delta."""
-    mechanism, task = load_mechanism(name), task_of(name, 2, labels, (1.5, 1e-3), secure=True)
-    parameters = mechanism.calibrate(task)
-    weaker, followed = mechanism.law.scale_noise(parameters, 0.95), Followed(monkeypatch)
-    assert delta_drawn(mechanism, task, parameters, followed) <= task.budget.delta
-    assert delta_drawn(mechanism, task, weaker, followed) > task.budget.delta
 
 
 @pytest.mark.parametrize(

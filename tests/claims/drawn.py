@@ -4,12 +4,14 @@ Coins, dice and bits are followed to every end, with their probabilities as exac
 Gaussian noise is noted, and what it does to the label is summed up here.
 """
 
+import contextlib
 import itertools
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from scipy.special import ndtr
 
 from private_ensembles.base import secure
@@ -121,36 +123,11 @@ def _powers(exponents):
         return [Fraction(Decimal(x).exp()) if x else Fraction(1) for x in exponents]
 
 
-def adaptive_delta(pairs, epsilon, queries, answers):
-    """Return the delta of so many queries, stopped after so many answers, to some fifty digits.
-
-    pairs: of laws that a neighbour has at a query, outcomes -1, 0, ..., C - 1. Every strategy that
-    chooses a pair for each query by the outcomes before is tried.
-    """
-
-    def best(here, there, queries, answers):
-        if not queries or not answers:
-            return max(Decimal(0), here - growth * there)
-        return max(
-            sum(
-                best(here * p, there * q, queries - 1, answers - (outcome > 0))
-                for outcome, (p, q) in enumerate(zip(*pair, strict=True))
-                if p
-            )
-            for pair in pairs
-        )
-
-    with localcontext() as context:
-        context.prec = _DIGITS
-        growth = Decimal(epsilon).exp()
-        pairs = {tuple(tuple(map(_decimal, law)) for law in pair) for pair in pairs}
-        return best(Decimal(1), Decimal(1), queries, answers)
-
-
-def _decimal(value):
-    if isinstance(value, Fraction):
-        return Decimal(value.numerator) / Decimal(value.denominator)
-    return Decimal(float(value))
+@contextlib.contextmanager
+def followed():
+    """What laws draw from within is `Followed`."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield Followed(patch)
 
 
 def _law_of_noise(gaussian, parameters):

@@ -7,16 +7,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from private_ensembles.labels.accounts import gaussian_counts, label, thresholds
+from private_ensembles.labels.accounts import gaussian_counts, groups, label, thresholds
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load_mechanism
-from private_ensembles.labels.task import (
-    Budget,
-    Ensemble,
-    Task,
-    Wanted,
-)
+from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.papers.darrm.law import NoisyMajority
 
 LITTLE = Fraction(1, 10**11)
@@ -117,3 +112,35 @@ def test_secure_labels_behind_a_threshold_err_by_no_more_than_is_said(name):
             ):
                 allowed = said["relative_error"] * exact + said["absolute_error"]
                 assert abs(value - exact) <= allowed
+
+
+def group_delta(one, reach):
+    """Delta of so many votes by group privacy from the budget of one, to forty digits."""
+    epsilon = mpmath.mpf(one.epsilon)
+    return mpmath.mpf(one.delta) * mpmath.expm1(reach * epsilon) / mpmath.expm1(epsilon)
+
+
+@pytest.mark.parametrize("reach", [2, 3, 7])
+def test_the_share_of_one_vote_keeps_the_budget_of_all_that_move(reach):
+    for epsilon, digits in drawn((0.01, 20), (2, 12)):
+        budget = Budget(epsilon, 10**-digits)
+        task = Task(Ensemble(9, 4), budget, Wanted(1), protection=Protection.disjoint(reach=reach))
+        one = groups.divide_budget(task).budget
+        assert close_above(epsilon, reach * Fraction(one.epsilon))
+        with mpmath.workdps(40):
+            assert budget.delta * (1 - 1e-9) < group_delta(one, reach) <= budget.delta
+
+
+@pytest.mark.parametrize("reach", [2, 3, 7])
+@pytest.mark.parametrize("times", [0.5, 1.0, 1.7])
+def test_what_all_votes_cost_is_no_less_than_group_privacy_says(reach, times):
+    """Of one vote that costs so many times its share, at the delta for which this was asked."""
+    for epsilon, digits in drawn((0.01, 5), (2, 12)):
+        budget, asked = Budget(epsilon, 10**-digits), []
+        task = Task(Ensemble(9, 4), budget, Wanted(1), protection=Protection.disjoint(reach=reach))
+        of_one = times * groups.divide_budget(task).budget.epsilon
+        found = groups.group_cost(lambda one: asked.append(one.budget) or of_one, task)  # noqa: B023
+        assert close_above(found, reach * Fraction(of_one))
+        assert of_one <= asked[-1].epsilon
+        with mpmath.workdps(40):
+            assert group_delta(asked[-1], reach) <= budget.delta

@@ -1,4 +1,4 @@
-"""Distributions of GNMax's (and LNMax's) labels against closed forms, many digits, sums to one."""
+"""Distributions of GNMax's and LNMax's labels: closed forms, many digits, sums to one."""
 
 import collections
 import math
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from private_ensembles.labels import gnmax_quadrature
+from private_ensembles.labels import gnmax_quadrature, lnmax_quadrature
 from private_ensembles.labels.gnmax import label_probability
 from private_ensembles.labels.gnmax_quadrature import (
     gnmax_distribution,
@@ -41,7 +41,7 @@ def gaussian(row, sigma):
 
 
 @pytest.mark.parametrize("row", HISTOGRAMS)
-@pytest.mark.parametrize("sigma", [1.5, 40.0])
+@pytest.mark.parametrize("sigma", [1.5, pytest.param(40.0, marks=pytest.mark.slow)])
 def test_gnmax_lies_within_its_own_bound_of_many_digits(row, sigma):
     logarithms, errors = gnmax_log_distribution(np.array([row]), sigma)
     with mpmath.workdps(30):
@@ -106,7 +106,7 @@ def test_the_chance_of_one_class_is_its_entry_of_the_distribution(everything, on
 
 
 @pytest.mark.parametrize("sigma", [0.4, 3.0, 40.0])
-@pytest.mark.parametrize("classes", [3, 40, 300, 5000])
+@pytest.mark.parametrize("classes", [3, 40, 300, pytest.param(5000, marks=pytest.mark.slow)])
 def test_in_few_steps_it_is_nearly_the_same(classes, sigma):
     """Against 28 digits, in many classes against the distribution; nearly all have no votes."""
     drawn = np.random.default_rng(classes)
@@ -170,3 +170,46 @@ def test_what_lies_beyond_the_grid_is_at_most_the_geometric_series_of_its_ends()
         left_out = whole - total
         assert (left_out <= beyond * (1 + 1e-12)).all()
         assert beyond[1] == pytest.approx(left_out[1], rel=1e-9)
+
+
+def laplace(row, scale, j):
+    """Pr[LNMax gives j] at 25 digits."""
+    v = [mpmath.mpf(n) / mpmath.mpf(scale) for n in row]
+
+    def below(z):
+        return mpmath.exp(z) / 2 if z < 0 else 1 - mpmath.exp(-z) / 2
+
+    def integrand(t):
+        value = mpmath.exp(-abs(t - v[j])) / 2
+        for i, w in enumerate(v):
+            if i != j:
+                value *= below(t - w)
+        return value
+
+    points = [min(v) - 60]
+    for kink in sorted(set(v)):
+        while kink - points[-1] > 10:
+            points.append(points[-1] + 10)
+        points.append(kink)
+    return mpmath.quad(integrand, points + [points[-1] + reach for reach in (5, 15, 40, 100)])
+
+
+@pytest.mark.parametrize("row", HISTOGRAMS)
+@pytest.mark.parametrize("scale", [1.5, pytest.param(20.0, marks=pytest.mark.slow)])
+def test_lnmax_lies_within_its_bound_of_many_digits(row, scale):
+    probability = lnmax_distribution(np.array([row]), scale)[0]
+    with mpmath.workdps(25):
+        for n in set(row):
+            j = row.index(n)
+            exact = laplace(row, scale, j)
+            assert abs(exact - mpmath.mpf(float(probability[j]))) <= 1e-12
+
+
+@pytest.mark.parametrize("scale", [0.5, 3.0, 60.0])
+def test_very_many_classes_are_integrated_as_few_are(monkeypatch, scale):
+    """From `MANY_CLASSES` on what is negligible is left out; before, every class has its nodes."""
+    counts = np.zeros((3, 300), dtype=np.int64)
+    counts[0, :60], counts[1, :2], counts[2, :5] = 1, [35, 25], [20, 15, 12, 12, 1]
+    quick = lnmax_distribution(counts, scale)
+    monkeypatch.setattr(lnmax_quadrature, "MANY_CLASSES", 10**9)
+    assert np.abs(quick - lnmax_distribution(counts, scale)).max() <= 1e-12
