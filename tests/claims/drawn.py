@@ -57,6 +57,8 @@ class Followed:
             (label,) = law.draw(np.array([row]), parameters, SecureNoise())
             outcomes[int(label) + 1] += np.prod(self.chances, initial=Fraction(1))
             if self.gaussian:
+                if len(self.gaussian) > 1:  # the threshold's noise was 0 here
+                    assert (label >= 0) == (self.gaussian[0][2][0] >= parameters.threshold)
                 return _law_of_noise(self.gaussian, parameters)
         assert sum(outcomes) == 1
         return outcomes
