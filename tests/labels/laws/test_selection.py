@@ -107,3 +107,18 @@ def test_each_class_has_its_share_of_the_weights(counts, rate):
     np.testing.assert_allclose(
         gumbel.label_probabilities(np.array([counts]), rate)[0], shares, rtol=1e-12
     )
+
+
+def test_seeded_labels_are_the_first_to_arrive_of_those_whose_coins_say_yes():
+    counts, rate, drawn = np.tile([5, 4, 2], (4000, 1)), 0.7, np.random.default_rng(3)
+    arrival, coins = drawn.random((4000, 3)), drawn.random((4000, 3))
+    say_yes = coins < [1, math.exp(-rate), math.exp(-3 * rate)]
+    expected = np.where(say_yes, arrival, 2).argmin(axis=1)
+    found = exponential.choose(counts, np.random.default_rng(3), rate)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_seeded_labels_are_the_largest_of_scores_at_the_rate_that_is_charged():
+    counts, drawn = np.tile([5, 4, 2], (4000, 1)), np.random.default_rng(3).gumbel(size=(4000, 3))
+    found = gumbel.choose(counts, np.random.default_rng(3), 0.7)
+    np.testing.assert_array_equal(found, (0.7 * counts + drawn).argmax(axis=1))
