@@ -85,7 +85,12 @@ def test_equal_data_give_equal_bytes(draw, tmp_path):
     assert_equal_bytes(draw, tmp_path, kinds, least=5000)
 
 
-@pytest.mark.parametrize("draw", FIGURES, indirect=True)
+# In the default lane the one of two figures that are drawn alike.
+ALIKE = ("students", "many_labels", "ensembles", "priors", "draw_noise_comparison")
+QUICK = [name for name in FIGURES if name not in ALIKE]
+
+
+@pytest.mark.parametrize("draw", slow_but(FIGURES, *QUICK), indirect=True)
 def test_words_stand_apart_inside_the_border_and_have_contrast(draw, monkeypatch):
     found = []
 

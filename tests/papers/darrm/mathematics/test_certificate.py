@@ -1,6 +1,7 @@
 """Certificates against exact 40-digit enumeration of all eight corners, and as they are written."""
 
 import math
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +23,7 @@ from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
 from private_ensembles.papers.darrm.mathematics.objective import empirical_prior
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
+from private_ensembles.papers.darrm.mathematics.worst_case import three_corner_worst_case
 from tests.papers.darrm.mathematics import oracle
 from tests.papers.darrm.mathematics.test_worst_case import problems
 from verify import verify
@@ -95,7 +97,19 @@ def test_scaling_makes_any_gamma_private_and_loses_no_more_than_it_must():
         assert certificate.holds
         assert certificate.slack < 1e-12 or np.array_equal(scaled, gamma)
         np.testing.assert_allclose(scaled / gamma, (scaled / gamma)[0], rtol=1e-14)
-        assert oracle.worst_cost(scaled, 2, 0.3, Delta) <= oracle.allowance(2, 0.3, 2 * Delta)
+        exact = oracle.worst_cost(scaled, 2, 0.3, Delta)
+        assert exact <= certificate.worst_cost
+        assert exact <= oracle.allowance(2, 0.3, 2 * Delta)
+
+
+def test_the_sum_of_a_cost_and_its_rounding_is_rounded_outwards():
+    problem = PrivacyProblem(5, 2, 0.3, 0.01, 0.02)
+    for half in np.sort(np.random.default_rng(0).random((20, 3)), axis=1):
+        gamma = np.concatenate([half[::-1], half])
+        known = three_corner_worst_case(problem, problem.odd_vector(gamma)).upper
+        found = certify_problem(problem, gamma)
+        assert found.method == "three_corners"
+        assert Fraction(found.worst_cost) >= Fraction(known) + Fraction(found.rounding_error)
 
 
 def test_rounding_is_part_of_the_cost():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from private_ensembles.accounting.poisson_binomial import pmf
@@ -56,6 +56,7 @@ def test_subsampling_is_a_darrm_with_its_known_gamma(size):
     np.testing.assert_allclose(gamma, gamma_subsampling(11, size), rtol=0, atol=1e-15)
 
 
+@settings(max_examples=40)
 @given(halves(0.5), st.data())
 def test_symmetrising_by_the_mean_is_the_coin_between_an_algorithm_and_its_mirror(upper, data):
     n = len(upper)
@@ -98,6 +99,7 @@ def test_what_the_lemma_does_not_cover_is_refused(probability, options, message)
         gamma_from_probabilities(probability, **options)
 
 
+@settings(max_examples=40)
 @given(halves(), st.data())
 def test_larger_gamma_means_smaller_error_for_every_common_p(small, data):
     # DaRRM, Lemma B.11.
@@ -108,6 +110,7 @@ def test_larger_gamma_means_smaller_error_for_every_common_p(small, data):
     assert error_at(mirror_gamma(large), p) <= error_at(mirror_gamma(small), p) + 1e-15
 
 
+@settings(max_examples=40)
 @given(halves(), st.data())
 def test_lemma_b_11_holds_beyond_iid_where_every_teacher_leans_to_the_same_label(small, data):
     n = len(small)

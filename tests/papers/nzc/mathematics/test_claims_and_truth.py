@@ -1,6 +1,7 @@
 """NZC's claim, and the audit that refutes it."""
 
 import math
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -43,7 +44,7 @@ def test_lnmax_beside_nzc_has_the_moments_bound_and_the_optimal_one():
 
 
 def test_gaussian_claim_is_pates_renyi_bound_at_its_best_order():
-    orders = np.geomspace(1 + 1e-6, 1e9, 2_000_000)
+    orders = np.geomspace(1 + 1e-6, 1e9, 200_000)
     for sigma, queries, delta in ((40.0, 286, 1e-5), (3.0, 1, 1e-3), (1e3, 9000, 1e-5)):
         curve = queries * orders / sigma**2 - math.log(delta) / (orders - 1)
         found = claimed_gaussian_epsilon(sigma, queries, delta)
@@ -89,10 +90,10 @@ def test_lemma_1_needs_a_larger_constant():
     assert float(mpmath.exp(-2 * c) * (2 + 2 * c) / 4) < tau
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("epsilon", [0.0, 5.0, 50.0])
-@pytest.mark.parametrize(("n_teachers", "n_classes"), [(9, 2), (10, 2), (9, 3)])
+@pytest.mark.parametrize(("ties", "noise"), list(product(TIES, NOISES)))
+@pytest.mark.parametrize(
+    ("n_teachers", "n_classes", "epsilon"), [(9, 2, 0.0), (10, 2, 50.0), (9, 3, 0.0), (9, 3, 5.0)]
+)
 def test_delta_is_one_at_a_lead_of_one_and_nothing_beyond_three(
     ties, noise, epsilon, n_teachers, n_classes
 ):
