@@ -115,11 +115,6 @@ def test_expected_accuracy_is_the_mean_over_many_releases(votes):
         assert abs(measured - exact) < np.sqrt(np.log(2e9) / 8_800) < 0.05
 
 
-def test_votes_of_another_ensemble_are_refused(votes):
-    with pytest.raises(ValueError, match="5 teachers"):
-        count_ones(votes["private_0"], 11)
-
-
 def test_every_gamma_that_releases_labels_is_certified():
     gamma = optimize_gamma(K, 3, 0.1, 1e-4).gamma
     chosen = calibrate_mechanisms(budget_of(SETTINGS), gamma, SIGMAS)
@@ -132,14 +127,17 @@ def test_every_gamma_that_releases_labels_is_certified():
         calibrate_mechanisms(budget_of(wrong), gamma, SIGMAS)
 
 
-def test_unknown_labels_are_refused():
-    with pytest.raises(ValueError, match="labels"):
-        count_ones(Votes(2, np.array([-1]), np.zeros((1, K), int)), K)
-
-
-def test_more_queries_than_images_are_refused(votes):
-    with pytest.raises(ValueError, match="only 40 test images"):
-        run(votes, queries=[41])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda votes: count_ones(votes["private_0"], 11), "5 teachers"),
+        (lambda votes: count_ones(Votes(2, np.array([-1]), np.zeros((1, K), int)), K), "labels"),
+        (lambda votes: run(votes, queries=[41]), "only 40 test images"),
+    ],
+)
+def test_votes_that_do_not_serve_are_refused(votes, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(votes)
 
 
 def test_majority_costs_what_its_shards_and_neighbours_make_it_cost():

@@ -97,10 +97,6 @@ def test_distributions_without_error_are_words_and_no_panels(drawn):
     )
 
 
-def test_the_bound_has_the_name_that_the_data_give_it():
-    assert figures.BOUND in set(shapes(1)["family"])
-
-
 # Data ---------------------------------------------------------------------------------------------
 
 

@@ -90,11 +90,6 @@ def test_nested_means_are_the_means_of_prefixes():
         np.testing.assert_allclose(mean, lead(p[:length]).mean(axis=0), atol=1e-15)
 
 
-def test_the_same_generator_gives_the_same_estimate():
-    first, second = (mean_leads(algorithm_5_draws(5, 10, generator(7)), [10]) for _ in range(2))
-    assert np.array_equal(first, second)
-
-
 def test_another_way_of_sampling_is_refused():
     with pytest.raises(ValueError, match="sampling = 'all'"):
         algorithm_5_draws(11, 5, generator(0), sampling="all")

@@ -1,6 +1,8 @@
 """The series in Delta: its terms, what is left of it, and where it exceeds a floor."""
 
 import math
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -97,3 +99,14 @@ def test_no_box_leaves_out_what_exceeds_the_floor(order):
                 left_out = bounds.copy()
                 left_out[found.get(t, (slice(0, 0), slice(0, 0)))] = -np.inf
                 assert left_out.max() <= floor
+
+
+def test_sizes_of_differences_are_no_less_than_exact_ones():
+    """In fractions, and with what the means themselves are off by: three round-offs each."""
+    V = np.random.default_rng(3).uniform(-1, 1, (3, 9))
+    exact = [[Fraction(value) for value in row] for row in V.tolist()]
+    for r, size in enumerate(delta_series._sizes(V, 4)):
+        if r:
+            exact = [[b - a for a, b in pairwise(row)] for row in exact]
+        largest = max(abs(value) for row in exact for value in row)
+        assert Fraction(size) >= largest + (3 * 2**r * Fraction(1, 2**53) if r else 0)
