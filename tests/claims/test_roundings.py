@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from private_ensembles.labels.accounts import gaussian_counts, groups, label, thresholds
+from private_ensembles.labels.laws import exponential, gumbel, laplace
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.laws.gaussian import GaussianNoise
+from private_ensembles.labels.laws.selection import SelectionRate
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.papers.darrm.law import NoisyMajority
@@ -144,3 +146,35 @@ def test_what_all_votes_cost_is_no_less_than_group_privacy_says(reach, times):
         assert of_one <= asked[-1].epsilon
         with mpmath.workdps(40):
             assert group_delta(asked[-1], reach) <= budget.delta
+
+
+def test_noise_behind_a_threshold_is_charged_the_square_of_the_votes_that_move(asked):
+    task = replace(TASK, protection=Protection.disjoint(reach=3))
+    for sigma1, sigma2 in drawn((1, 90), (1, 50)):
+        load_mechanism("confident_gnmax").cost(task, CheckedNoise(5.0, sigma1, sigma2, 60, 40))
+        exact = 60 / (2 * Fraction(sigma1) ** 2) + 40 / Fraction(sigma2) ** 2
+        assert close_above(asked[-1], 9 * exact)
+
+
+def test_labels_of_bounded_range_are_charged_at_least_their_rho(asked):
+    mechanism = load_mechanism("exponential")
+    for (epsilon,) in drawn((0.01, 2)):
+        mechanism.account.start.cost(mechanism.law, TASK, SelectionRate(epsilon, 40))
+        assert close_above(asked[-1], 40 * Fraction(epsilon) ** 2 / 8)
+
+
+@pytest.mark.parametrize("reach", [1, 3])
+def test_the_largest_loss_of_a_label_is_never_rounded_down(monkeypatch, reach):
+    """In many classes, for each law of noise whose largest loss is all that is known of it."""
+    task = replace(TASK, protection=Protection.disjoint(reach=reach))
+    monkeypatch.setattr(laplace, "pure_pair", lambda loss: loss)
+    for (scale,) in drawn((0.1, 90)):
+        noise = laplace.LAW.noise_at_scale(scale)
+        assert close_above(noise.label_epsilon, 2 / Fraction(scale))
+        loss = laplace.LAW.dominating_pairs(task, noise)
+        assert close_above(loss, 2 * reach / Fraction(scale))
+        for law in (exponential.LAW, gumbel.LAW):
+            chosen = SelectionRate(2 / scale, 40)
+            loss = replace(law, pairs_for_loss=lambda loss: loss).dominating_pairs(task, chosen)
+            rate = Fraction(law.rate(TASK.ensemble.classes, chosen))
+            assert close_above(loss, 2 * reach * rate)

@@ -2,7 +2,6 @@
 
 import tracemalloc
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,12 +9,10 @@ import pytest
 from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
 from private_ensembles.base.noise_sources import SecureNoise
-from private_ensembles.base.rounding import round_fraction_up
-from private_ensembles.labels.accounts.gaussian_counts import noisy_counts_sigma
 from private_ensembles.labels.gnmax import gnmax_sigma
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load_mechanism
-from private_ensembles.labels.noisy_counts import largest_rho, rho_to_epsilon
+from private_ensembles.labels.noisy_counts import rho_to_epsilon
 from private_ensembles.labels.release_gate import release_from_counts
 from private_ensembles.labels.task import (
     Budget,
@@ -79,22 +76,3 @@ def test_the_least_budget_is_planned_in_little_memory(name, labels):
     assert right == pytest.approx(answers / 3, rel=0.02)
     assert labels.shape == (20,)
     assert peak < 64 << 20
-
-
-@pytest.mark.parametrize(("name", "analysis"), [("gnmax", "classic"), ("gnmax_analytic", "exact")])
-def test_the_rho_of_all_labels_is_never_rounded_down(name, analysis):
-    """Of noise whose labels / sigma^2 is no float, claims are those of a float above it."""
-    for labels, sigma in ((2, 3.3), (7, 11.7), (3, 0.9), (41, 29.3), (5, 2.3)):
-        task = Task(Ensemble(5, 3), Budget(1.0, 1e-4), Wanted(labels, 50))
-        above = round_fraction_up(Fraction(labels) / Fraction(sigma) ** 2)
-        claimed = load_mechanism(name).cost(task, GaussianNoise(sigma, labels)).claimed
-        least = rho_to_epsilon(above, 1e-4, analysis)
-        assert least <= claimed <= least * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("analysis", ["classic", "improved", "exact"])
-def test_the_sigma_of_all_labels_takes_no_more_than_the_rho_of_the_budget(analysis):
-    for labels, epsilon in ((2, 1.0), (7, 0.3), (41, 2.7), (300, 5.0)):
-        task = Task(Ensemble(5, 3), Budget(epsilon, 1e-5), Wanted(labels, 300))
-        sigma = Fraction(noisy_counts_sigma(task, labels, analysis))
-        assert labels / sigma**2 <= Fraction(largest_rho(epsilon, 1e-5, analysis))

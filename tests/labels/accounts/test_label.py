@@ -10,9 +10,7 @@ from private_ensembles.accounting.adaptive_composition.account import adaptive_e
 from private_ensembles.accounting.adaptive_composition.scales import grid_fineness, loses_all
 from private_ensembles.accounting.label_composition import total_label_epsilon
 from private_ensembles.audit.histograms import both_counts
-from private_ensembles.base.rounding import round_fraction_up
 from private_ensembles.labels.accounts import label as label_account
-from private_ensembles.labels.laws.selection import SelectionRate
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.noisy_counts import rho_to_epsilon
 from private_ensembles.labels.release_gate import refusal
@@ -309,17 +307,3 @@ def test_a_label_found_for_one_delta_is_not_claimed_to_cost_the_same_at_a_smalle
             mechanism.law, replace(task, budget=replace(task.budget, delta=delta)), found
         )
         assert start.proven >= exact * (1 - 1e-9)
-
-
-@pytest.mark.parametrize("labels", [400, 1001, 4999])
-def test_the_rho_of_a_bounded_range_is_never_rounded_down(labels):
-    mechanism, task = (
-        load_mechanism("exponential"),
-        Task(Ensemble(50, 3), Budget(1.0, 1e-5), Wanted(labels)),
-    )
-    for label_epsilon in (0.013, 0.0371, 0.09):
-        noise = SelectionRate(label_epsilon, labels)
-        above = round_fraction_up(labels * Fraction(label_epsilon) ** 2 / 8)
-        found = mechanism.account.start.cost(mechanism.law, task, noise).proven
-        least = rho_to_epsilon(above, 1e-5, "improved")
-        assert least <= found <= least * (1 + 1e-12)

@@ -2,23 +2,19 @@
 
 import math
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
 import pytest
 
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
-from private_ensembles.base.rounding import round_fraction_up
 from private_ensembles.labels.accounts import thresholds
 from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.mechanism import load_mechanism
-from private_ensembles.labels.noisy_counts import exact_data_independent_epsilon
 from private_ensembles.labels.release_gate import release_from_counts
 from private_ensembles.labels.task import (
     Budget,
     Ensemble,
-    Protection,
     Task,
     Wanted,
 )
@@ -109,15 +105,3 @@ def test_secure_noise_that_is_not_proven_is_refused(monkeypatch):
     assert MECHANISM.calibrate(task).sigma2 == COUNTED.calibrate(task).sigma2
     with pytest.raises(ValueError, match="noise = secure: no noise of confident_gnmax_exact"):
         MECHANISM.calibrate(replace(task, secure=True))
-
-
-def test_the_rho_of_all_counts_at_the_caps_is_never_rounded_down():
-    """n / (2 sigma1^2) + a / sigma2^2 in fractions, g^2 times as much if g votes move."""
-    for reach, queries, labels, sigma1, sigma2 in ((1, 7, 3, 9.7, 5.3), (3, 41, 5, 31.1, 17.9)):
-        task = replace(TASK, protection=Protection.disjoint(reach=reach))
-        noise = CheckedNoise(0.0, sigma1, sigma2, queries, labels, continuous=True)
-        thresholds = Fraction(queries, 2) / Fraction(sigma1) ** 2
-        rho = round_fraction_up(reach**2 * (thresholds + Fraction(labels) / Fraction(sigma2) ** 2))
-        least = exact_data_independent_epsilon(rho, task.budget.delta)
-        claimed = COUNTED.cost(task, noise).claimed
-        assert least <= claimed <= least * (1 + 1e-9)
