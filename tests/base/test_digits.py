@@ -20,3 +20,12 @@ def test_numbers_are_written_for_reading(value, text):
 def test_a_bound_is_never_shown_as_less_than_it_is(value, digits):
     shown = float(written.format_upper_bound(value, digits))
     assert value <= shown <= value * (1 + 10 ** (1 - digits))
+
+
+@pytest.mark.parametrize("digits", [3, 4])
+@pytest.mark.parametrize(
+    "value", [0.2676, 2 / 3, 4.00049999, 9.99951, 12345.8, 123456789.5, 1e-300]
+)
+def test_a_lower_bound_is_never_shown_as_more_than_it_is(value, digits):
+    shown = float(written.format_lower_bound(value, digits))
+    assert value * (1 - 10 ** (1 - digits)) <= shown <= value

@@ -14,6 +14,7 @@ from private_ensembles.base.parameter_names import (
     m_fold_delta,
     multiply,
     parse_parameters,
+    write_lower_bound,
     write_number,
     write_upper_bound,
 )
@@ -121,3 +122,8 @@ def test_link_quotes_all_that_means_something_in_an_address():
 def test_a_bound_in_words_is_still_a_bound(value):
     assert value <= float(write_upper_bound(value)) <= value * (1 + 1.1e-4)
     assert len(write_upper_bound(value).partition("e")[0].replace(".", "").strip("0")) <= 5
+
+
+@given(st.floats(min_value=1e-300, max_value=1e300), st.integers(3, 6))
+def test_a_lower_bound_in_words_is_still_one(value, digits):
+    assert value * (1 - 10.0 ** (1 - digits)) <= float(write_lower_bound(value, digits)) <= value

@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from private_ensembles.base.rounding import normal_error
 from private_ensembles.labels.accounts import gaussian_counts, groups, label, thresholds
 from private_ensembles.labels.laws import exponential, gumbel, laplace
 from private_ensembles.labels.laws.checked import CheckedNoise
@@ -178,3 +179,12 @@ def test_the_largest_loss_of_a_label_is_never_rounded_down(monkeypatch, reach):
             loss = replace(law, pairs_for_loss=lambda loss: loss).dominating_pairs(task, chosen)
             rate = Fraction(law.rate(TASK.ensemble.classes, chosen))
             assert close_above(loss, 2 * reach * rate)
+
+
+@pytest.mark.parametrize(
+    ("name", "noise"),
+    [("gnmax_exact", GaussianNoise(4.0)), ("confident_gnmax", CheckedNoise(5.0, 3.0, 2.0))],
+)
+def test_what_many_classes_err_by_is_quadrature_s_share_and_that_of_normal_tails(name, noise):
+    said = load_mechanism(name).law.numerical_error(9, 4, noise)["relative_error"]
+    assert 1e-10 + normal_error(40) <= said <= 1e-8
