@@ -207,12 +207,3 @@ def test_what_private_teachers_cost_by_how_many_of_them_see_the_unit():
     assert spent[1:] == pytest.approx([0.2, 0.3], abs=0.01)
     refusal = majority.refusal(task_of(3, 40, 5, reach=30, **facts))
     assert refusal.startswith("30 teachers cost")
-
-
-def test_the_shares_of_all_votes_add_up_to_no_more_than_the_budget():
-    """In fractions, whatever a quotient rounds to."""
-    for reach in range(2, 130):
-        for epsilon in (0.3, 1.0, 2.7):
-            task = replace(task_of(2, 130, 4, reach=reach), budget=Budget(epsilon, 1e-3))
-            one = groups.divide_budget(task)
-            assert reach * Fraction(one.budget.epsilon) <= Fraction(epsilon)
