@@ -1,6 +1,7 @@
 """noise_scale, label_epsilon and what is exported: of one account, and never cheaper than it."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -161,3 +162,13 @@ def test_what_is_out_of_range_is_refused_in_one_line():
         label_loss_distribution("gnmax", 0.0, **good)
     with pytest.raises(ValueError, match="labels"):
         label_loss_distribution("gnmax", 1.0, labels=0, teachers=11)
+
+
+def test_the_scale_of_a_rate_is_its_inverse_rounded_up():
+    """One label of three classes has the rate epsilon / 2."""
+    budget = {"delta": 1e-4, "labels": 1, "teachers": 9, "classes": 3}
+    for epsilon in np.random.default_rng(3).uniform(0.1, 5, 40).tolist():
+        for law in ("exponential", "permute_and_flip"):
+            scale = Fraction(noise_scale(law, epsilon=epsilon, **budget))
+            exact = 2 / Fraction(epsilon)
+            assert exact <= scale <= exact * (1 + Fraction(1, 10**9))

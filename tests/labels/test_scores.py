@@ -2,6 +2,7 @@
 
 import math
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,7 +15,10 @@ from private_ensembles import (
 )
 from private_ensembles.accounting.adaptive_composition import bounded_range
 from private_ensembles.base import softmax
+from private_ensembles.labels import scores
 from private_ensembles.labels.noisy_counts import rho_to_epsilon
+
+CLOSE = Fraction(1, 10**12)
 
 
 @pytest.mark.parametrize(
@@ -125,3 +129,20 @@ def test_the_sampler_gets_the_very_scores_row_by_row(monkeypatch):
     assert draw_scores(rows[0]) == 1
     assert draw_scores(rows).tolist() == [1, 1]
     assert seen == [rows[0], *rows]
+
+
+def test_what_draws_cost_is_rounded_up_and_what_they_may_cost_down(monkeypatch):
+    """By rho and by the sum alone, in fractions, as if the account of all draws found nothing."""
+
+    def nothing(*_):
+        raise ValueError("no range")
+
+    monkeypatch.setattr(scores, "largest_range", nothing)
+    for rho, score_range in np.random.default_rng(3).uniform(0.01, 2, (100, 2)).tolist():
+        monkeypatch.setattr(scores, "largest_rho", lambda *_, rho=rho: rho)
+        for draws in (1, 3, 700):
+            exact = draws * Fraction(score_range) ** 2 / 8
+            assert exact <= Fraction(scores._draws_rho(score_range, draws)) <= exact * (1 + CLOSE)
+            found = Fraction(score_scale(1e-3, draws, 1e-5))
+            largest = 8 * Fraction(rho) / draws
+            assert largest * (1 - CLOSE) <= found**2 <= largest
