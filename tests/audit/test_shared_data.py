@@ -1,5 +1,6 @@
 """The worst private teachers against DaRRM's certificate, the paper's formula and random ones."""
 
+import itertools
 import math
 
 import mpmath
@@ -13,7 +14,7 @@ from private_ensembles.audit import (
     shared_data_epsilon,
     worst_teachers,
 )
-from private_ensembles.audit.shared_data import teacher_corners
+from private_ensembles.audit.shared_data import corner_multisets, teacher_corners
 from private_ensembles.papers.darrm.mathematics import certify, gamma_subsampling
 from private_ensembles.papers.darrm.mathematics.gamma import label_probability
 from tests.papers.darrm.mathematics import oracle
@@ -129,3 +130,31 @@ def test_the_loss_at_each_epsilon_is_rounded_up(monkeypatch):
         found = shared_data.shared_data_curve([0.5, 0.5], 0.1, 0.0, [1.0])[0]
         with mpmath.workdps(40):
             assert found >= mpmath.mpf(one[0]) - mpmath.e * mpmath.mpf(one[1])
+
+
+@pytest.mark.parametrize(("epsilon", "Delta"), [(0.3, 0.0), (2.0, 1e-3), (1e-6, 0.2)])
+def test_chances_of_every_choice_of_corners_are_moved_outwards(epsilon, Delta):
+    """Of three teachers, in forty digits: the first data set's up, the second's down."""
+    ones = [0.1, 0.35, 0.9, 1.0]
+    with mpmath.workdps(40):
+        e, D = mpmath.exp(mpmath.mpf(epsilon)), mpmath.mpf(Delta)
+        high, low = (e + D) / (e + 1), (1 - D) / (e + 1)
+        ends = [(0, 0), (0, D), (D, 0), (1, 1), (1, 1 - D), (1 - D, 1), (high, low), (low, high)]
+
+        def chance(teachers, label):
+            """Pr[label], by all votes of the three."""
+            total = mpmath.mpf(0)
+            for votes in itertools.product((0, 1), repeat=3):
+                says = mpmath.mpf(ones[sum(votes)])
+                each = [p if vote else 1 - p for p, vote in zip(teachers, votes, strict=True)]
+                total += mpmath.fprod(each) * (says if label else 1 - says)
+            return total
+
+        sides = shared_data._sides(np.array(ones), epsilon, Delta)
+        for label, (above, below) in zip((1, 0), sides, strict=True):
+            for row, up, down in zip(corner_multisets(3), above, below, strict=True):
+                first, second = (
+                    chance([ends[corner][side] for corner in row], label) for side in (0, 1)
+                )
+                assert first <= float(up) <= first * (1 + 1e-13)
+                assert second * (1 - 1e-13) <= float(down) <= second
