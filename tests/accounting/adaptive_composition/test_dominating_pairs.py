@@ -294,3 +294,18 @@ def test_pairs_that_are_alike_are_worked_out_once(spare, monkeypatch):
     found = family.hockey_stick_divergences(t)
     assert asked == [5, 5]
     assert {row.tobytes() for row in found} == {row.tobytes() for row in np.concatenate(each)}
+
+
+@pytest.mark.parametrize(
+    ("error", "spare"), [(1e-3, 0.0), (0.0, 1e-4), (1e-2, np.array([0, 1e-3]))]
+)
+def test_what_an_adversary_can_choose_is_less_by_all_that_may_be_off(error, spare):
+    """No more than any P within the errors, and no less than any P', in both orders."""
+    rows = np.array([[0.25, 0.75], [1e-5, 1 - 1e-5]]), np.array([[0.5, 0.5], [0.0, 1.0]])
+    first, second = NeighbourPairs(*rows, error, spare).attainable_pairs()
+    for ours, exact, side in (
+        (first, np.concatenate(rows), -1),
+        (second, np.concatenate(rows[::-1]), 1),
+    ):
+        moved = exact + side * (error * exact + spare)
+        np.testing.assert_allclose(ours, np.maximum(moved, 0), rtol=1e-14, atol=1e-18)
