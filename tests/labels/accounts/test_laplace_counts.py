@@ -46,3 +46,17 @@ def test_several_labels_compose_by_their_pure_guarantees(labels):
         cost.proven == cost.claimed == total_label_epsilon(parameters.label_epsilon, labels, 1e-5)
     )
     assert 0.999 < cost.proven <= 1.0
+
+
+def test_a_scale_a_hair_below_what_the_budget_asks_for_costs_more_than_the_budget():
+    """Where 2 / epsilon rounds down, it is too little noise, for which no delta makes up here."""
+    tried = 0
+    for k in range(1, 60):
+        epsilon = k / 7
+        scale = 2 / epsilon
+        if Fraction(scale) < 2 / Fraction(epsilon):
+            task = Task(Ensemble(11, 10), Budget(epsilon, 1e-50), Wanted(1))
+            proven = PURE.cost(task, PURE.law.noise_at_scale(scale)).proven
+            assert epsilon < proven <= epsilon * (1 + 1e-15)
+            tried += 1
+    assert tried > 10
