@@ -172,6 +172,8 @@ def test_the_largest_loss_of_a_label_is_never_rounded_down(monkeypatch, reach):
     for (scale,) in drawn((0.1, 90)):
         noise = laplace.LAW.noise_at_scale(scale)
         assert close_above(noise.label_epsilon, 2 / Fraction(scale))
+        less = laplace.LAW.scale_noise(noise, 0.7)
+        assert close_above(less.label_epsilon, 2 / Fraction(less.scale))
         loss = laplace.LAW.dominating_pairs(task, noise)
         assert close_above(loss, 2 * reach / Fraction(scale))
         for law in (exponential.LAW, gumbel.LAW):
