@@ -43,6 +43,13 @@ def test_errors_of_the_probabilities_only_add_to_it():
     assert pair_epsilon(first, second, 1e-4) <= pair_epsilon(
         first, second, 1e-4, relative_error=1e-6, absolute_error=1e-9
     )
+    # Of one label each side is as far off as it may be.
+    one = [[0.5, 0.5]], [[0.4, 0.6]], 1e-9
+    for errors, ratio in (
+        ({"relative_error": 0.01}, 0.505 / 0.396),
+        ({"absolute_error": 0.01}, 0.51 / 0.39),
+    ):
+        assert pair_epsilon(*one, **errors) == pytest.approx(math.log(ratio), abs=1e-4)
 
 
 def test_an_attack_finds_a_vote_that_is_told_and_nothing_in_constant_labels():
