@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import quad
 
 from private_ensembles.accounting.composition import optimal_composition
-from private_ensembles.base.rounding import round_float_up
+from private_ensembles.base.rounding import round_float_up, round_fraction_up
 from private_ensembles.labels.lnmax import lnmax_independent_rdp, lnmax_matrix
 from private_ensembles.papers.pate import mathematics as pate
 from private_ensembles.papers.pate.mathematics.lnmax import PAPER_ORDERS, lnmax_log_q, lnmax_rdp
@@ -100,12 +100,14 @@ def test_record_sets_the_independent_costs_beside():
 
 
 def test_what_a_label_and_all_of_them_cost_is_rounded_up():
-    for scale in (0.7, 3.0, 7.3, 20.0, 55.0):
-        for queries in (1, 3, 7):
+    for scale in (0.7, 3.0, 7.3, 8.3, 20.0, 55.0):
+        for queries in (1, 3, 5):
             found = pate.lnmax_privacy(np.tile([5, 4], (queries, 1)), scale, 1e-5)
             each = 2 / Fraction(scale)
             assert each <= Fraction(found.label_epsilon) <= each * (1 + Fraction(1, 2**51))
             assert queries * each <= Fraction(found.pure_epsilon)
+            counts = optimal_composition(round_fraction_up(each / 2), 0.0, 2 * queries, 1e-5)
+            assert counts.epsilon <= found.optimal_data_independent_epsilon
 
 
 @pytest.mark.parametrize(("scale", "order"), [(33.9, 9.5), (36.7, 5.5), (20.0, 8.0)])
