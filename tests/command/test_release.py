@@ -5,24 +5,20 @@ import errno
 import json
 import os
 import shutil
-import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from private_ensembles.base import files
 from private_ensembles.command import release
 from private_ensembles.command.main import main
 from private_ensembles.release import (
-    ledger_file,
     own_votes,
     release_files,
     transaction,
 )
 from private_ensembles.release.record import Record, Total
-from tests import ending
-from tests.ledgers import releases, seen_is_charged
+from tests.ledgers import releases
 
 WORDS = ["--teachers", "60", "--classes", "3", "--epsilon", "5"]
 WORDS += ["--shards", "disjoint", "--mechanism", "gnmax_analytic"]
@@ -130,69 +126,6 @@ def test_a_rehearsal_is_called_one_only_warns_and_is_its_owner_s_alone(votes, tm
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o077 for path in folder.glob("*.csv")} == {0}
     assert not folder.with_name("release").exists()
-
-
-@pytest.fixture
-def planned_once(votes, monkeypatch, stand_in):
-    """Plan once, and do not wait for the disk: only the release itself is ended again and again."""
-    plan, known = own_votes.plan_for, []
-
-    def planned(*given, **more):
-        known[:] = known or [plan(*given, **more)]
-        return known[0]
-
-    monkeypatch.setattr(own_votes, "plan_for", planned)
-    stand_in(files, "os", fsync=lambda _: None)
-    assert main(["release", votes, *WORDS, "--out", "planned"]) == 0
-
-
-def ended(votes):
-    """Ask again after the command ended somewhere; return what had become of it before."""
-    seen_is_charged()
-    before = releases()
-    state = "uncharged"
-    if before:
-        state = "lost" if before[-1].batch.labels is None else "charged"
-    with pytest.MonkeyPatch.context() as patched:
-        if state == "charged":
-            patched.setattr(own_votes, "draw_labels", lambda *_: pytest.fail("drawn"))
-        assert main(["release", votes, *WORDS]) == (2 if state == "lost" else 0)
-    if state == "lost":
-        assert main(["release", votes, *WORDS, "--again"]) == 0
-    after = releases()
-    assert after[: len(before)] == before
-    assert len(after) == len(before) + (state != "charged")
-    folder = release.RESULTS / "release" / f"{len(after):04}"
-    assert {path.name for path in folder.iterdir()} == SHOWN
-    seen_is_charged()
-    shutil.rmtree(release.RESULTS)
-    return state
-
-
-# All steps of the command, in the files that have them.
-STEPS = (release, transaction, ledger_file, release_files, files)
-
-
-@pytest.mark.slow  # tests/release/test_transaction.py ends what this calls
-def test_a_command_that_is_killed_in_any_state_shows_nothing_uncharged_and_can_be_finished(
-    votes, planned_once, capfd
-):
-    work = ending.visit_every_state(
-        lambda: main(["release", votes, *WORDS]), STEPS, release.RESULTS
-    )
-    assert {ended(votes) for _ in work} == {"uncharged", "lost", "charged"}
-
-
-@pytest.mark.slow
-def test_a_command_that_is_interrupted_at_any_line_shows_nothing_uncharged_and_can_be_finished(
-    votes, planned_once, capfd
-):
-    work = ending.end_at_every_line(
-        lambda: main(["release", votes, *WORDS]), STEPS, ending.kill_with(signal.SIGINT)
-    )
-    states = [ended(votes) for _ in work]
-    assert len(states) > 200
-    assert set(states) == {"uncharged", "lost", "charged"}
 
 
 def test_a_full_disk_is_one_line_that_says_that_the_labels_are_charged(votes, capsys, monkeypatch):

@@ -419,9 +419,11 @@ def test_the_same_file_by_another_name_is_the_same_session(tmp_path, monkeypatch
         session.verify()
 
 
-def test_more_labels_than_the_plan_allows_are_noticed(tmp_path):
-    with create(tmp_path) as session:
-        session._file.charge(None, 5, 5, before=session.state, cost=Bounds(0.0, 3.0))
+@pytest.mark.parametrize(("queries", "labels"), [(5, 0), (4, 3)])
+def test_more_queries_or_labels_than_the_plan_allows_are_noticed(tmp_path, queries, labels):
+    caps = {"mechanisms": ["confident_gnmax"], "labels": 2, "queries": 4}
+    with create(tmp_path, **caps) as session:
+        session._file.charge(None, queries, labels, before=session.state, cost=Bounds(0.0, 3.0))
         with pytest.raises(ValueError, match="holds more labels than its plan allows"):
             session.verify()
 
