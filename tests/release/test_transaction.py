@@ -1,15 +1,19 @@
 """A release is made once: charged before it is drawn, and put into place whatever ended it."""
 
+import contextlib
 import hashlib
+import itertools
 import os
 import shutil
 import sqlite3
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from private_ensembles.accounting.adaptive_composition.account import Bounds
 from private_ensembles.base import files
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.task import (
@@ -369,6 +373,20 @@ def test_what_another_process_may_be_drawing_is_not_said_to_be_lost(votes, place
         assert transaction.check_permission(asking(votes), place) is None
 
 
+def test_a_ledger_that_changes_after_it_was_read_is_not_charged(votes, place):
+    """As when another process knows it by another name, and so holds another lock."""
+    release(asking(votes), place)
+
+    def meddle(_):
+        kind = ledger_file.RELEASES
+        with contextlib.closing(ledger_file.LedgerFile.open(place.ledger, kind)) as file:
+            file.charge(None, 1, 1, before=file.state(), cost=Bounds(0.0, 0.1))
+
+    further = asking(votes, again=True, epsilon=2.0)
+    with pytest.raises(ValueError, match="has been changed by another process: ask again"):
+        release(further, place, release_nothing, summarize=meddle)
+
+
 def test_labels_that_another_version_planned_are_not_shown_as_if_by_this_one(votes, place):
     release(asking(votes), place)
     for planned in ((replace(PLAN, name="gnmax_exact"), 0.9), (PLAN, 0.8)):
@@ -392,6 +410,7 @@ def test_a_total_budget_refuses_what_exceeds_it_before_anything_is_drawn(votes, 
     with pytest.raises(ValueError, match=r"must be at most total_budget = 0\.5; epsilon = 0\.5 is"):
         release(asking(votes, total_budget=0.5), place, never)
     assert not place.ledger.exists()
+    assert transaction.check_permission(asking(votes, total_budget=1.0), place) is None  # just so
     first = asking(votes, total_budget=2)
     assert 1.0999 < release(first, place).remaining_budget <= 1.1
     release(asking(votes, again=True, total_budget=2), place)
@@ -400,6 +419,14 @@ def test_a_total_budget_refuses_what_exceeds_it_before_anything_is_drawn(votes, 
         release(asking(votes, epsilon=1, seed=1, again=True, total_budget=2), place, never)
     assert len(releases(place.folder.parent)) == 2
     assert release(first, place, never).text  # what was charged is shown for nothing
+
+
+def test_what_is_left_of_a_total_budget_is_never_rounded_up():
+    for limit, spent in itertools.product(range(1, 10), repeat=2):
+        total = Total(spent / 10, 0.0, "replace_one")
+        left = transaction._remaining_budget(limit / 10 + 1, Record(already_spent=total))
+        exact = Fraction(limit / 10 + 1) - Fraction(spent / 10)
+        assert exact - Fraction(1, 2**50) < Fraction(left) <= exact, (limit, spent)
 
 
 def test_what_was_spent_before_there_was_a_ledger_adds_up(votes, place):
