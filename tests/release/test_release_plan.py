@@ -80,6 +80,7 @@ def test_a_larger_cap_costs_more_and_stays_what_it_was_otherwise():
     plan = make_plan_file("gnmax_exact")
     more = session_plan.enlarge_cap(plan, 12)
     assert more.task.budget.epsilon > plan.task.budget.epsilon
+    assert more.correct == pytest.approx(2 * plan.correct)  # twelve labels, not six
     assert more.parameters == replace(plan.parameters, labels=12)
     with pytest.raises(ValueError, match="labels = 5"):
         session_plan.enlarge_cap(plan, 5)
