@@ -331,10 +331,10 @@ def test_words_identifiers_and_a_list_of_queries_are_read(folder, run_snakemake,
     assert "answer = 'gone.txt': must be first, random or an existing file" in line
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory, copy_workflow):
+@pytest.fixture
+def place(tmp_path, copy_workflow):
     """The workflow beside a session of 15 labels and a file of 10 queries."""
-    place = copy_workflow(tmp_path_factory.mktemp("session"))
+    place = copy_workflow(tmp_path / "session")
     votes = np.random.default_rng(0).choice(3, (10, 60), p=[0.8, 0.1, 0.1])
     np.savez(place / "march.npz", votes=votes)
     flat.named(place / "w.session", **SESSION, class_names="a,b,c").close()
