@@ -184,7 +184,8 @@ def test_all_noisy_counts_together_cost_no_more_than_is_stated(name, secure, exa
         assert delta(moved, epsilon) <= most
         assert delta(moved, cost.proven) <= most * (1 + 1e-9)
         less = [(times, by, 0.95 * sigma) for times, by, sigma in moved]
-        if reach == 1 and name != "gnmax":  # whose published analysis is not tight
+        # GNMax's published analysis is not tight, nor is any where noise hardly leaves its number.
+        if reach == 1 and name != "gnmax" and min(sigma for _, _, sigma in moved) > 2:
             assert delta(less, epsilon) > task.budget.delta
 
     check()
