@@ -113,3 +113,54 @@ def test_every_theorem_has_its_section(root):
     assert set(sections) == {theorem for _, theorem in verify.THEOREMS}
     proven = [name for name, text in sections.items() if "*Proof.*" in text]
     assert set(sections) - set(proven) == {"weak_duality"}  # a theorem of method.md
+
+
+def test_hockey_sticks_are_rounded_outwards_in_the_last_unit():
+    """Of a label's pairs, of a kernel, and one fall of e^x, at 150 digits."""
+    rng, step = random.Random(3), Fraction(1, 7)
+    with mp.workdps(150):
+        for x in [Fraction(rng.randint(-300, 300), 97) for _ in range(40)]:
+            growth = mpmath.exp(mpmath.mpf(x.numerator) / x.denominator)
+            p, q = (rng.randrange(verify.GUARD) for _ in range(2))
+            pair = [((p, p), (q, q)), ((verify.GUARD - p,) * 2, (verify.GUARD - q,) * 2)]
+            exact = sum(max(0, a[0] - growth * b[0]) for a, b in pair)
+            for bound, outwards in (
+                (verify.hockey_stick_upper, 1),
+                (verify.hockey_stick_lower, -1),
+            ):
+                found = bound([pair], x) * verify.GUARD
+                off = outwards * (mpmath.mpf(found.numerator) / found.denominator - exact)
+                assert 0 <= off <= 2**40  # of 2^256, as exponentials have it
+            kernel = verify.Kernel(-5, [rng.randrange(ONE // 20) for _ in range(11)], 17)
+            found = verify.kernel_hockey_stick(kernel, step, x) * ONE
+            exact = 17 + sum(
+                max(0, mass * (1 - growth * mpmath.exp(-mpmath.mpf(loss) / 7)))
+                for loss, mass in enumerate(kernel.masses, -5)
+            )
+            assert exact <= mpmath.mpf(found.numerator) / found.denominator <= exact + 30
+        for gap in (1, 2, 30):
+            exact = ONE * mpmath.exp(-mpmath.mpf(gap) / 7)
+            assert exact <= verify.fall_of(step, gap) <= exact + 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"), [("uniform", "1/3", "1/1"), ("common", "2/7", "1/1")]
+)
+def test_what_a_gamma_is_worth_is_rounded_up_in_the_last_unit(kind, low, high):
+    """Of five teachers: the lead of l over 5 - l votes, on average, in fractions."""
+    K, prior = 5, {"kind": kind, "low": low, "high": high}
+    a, b = Fraction(low), Fraction(high)
+
+    def mean_power(n):
+        return (b ** (n + 1) - a ** (n + 1)) / ((n + 1) * (b - a))
+
+    def chance(l):
+        if kind == "uniform":  # each teacher has its own p
+            return math.comb(K, l) * mean_power(1) ** l * (1 - mean_power(1)) ** (K - l)
+        signs = ((-1) ** k * math.comb(K - l, k) * mean_power(l + k) for k in range(K - l + 1))
+        return math.comb(K, l) * sum(signs)
+
+    found = verify.objective(K, prior)
+    for l, worth in zip((3, 4, 5), found, strict=True):
+        exact = chance(l) - chance(K - l)
+        assert exact <= worth <= exact + Fraction(4, verify.GUARD)
