@@ -131,13 +131,14 @@ def test_hockey_sticks_are_rounded_outwards_in_the_last_unit():
                 found = bound([pair], x) * verify.GUARD
                 off = outwards * (mpmath.mpf(found.numerator) / found.denominator - exact)
                 assert 0 <= off <= 2**40  # of 2^256, as exponentials have it
-            kernel = verify.Kernel(-5, [rng.randrange(ONE // 20) for _ in range(11)], 17)
-            found = verify.kernel_hockey_stick(kernel, step, x) * ONE
-            exact = 17 + sum(
-                max(0, mass * (1 - growth * mpmath.exp(-mpmath.mpf(loss) / 7)))
-                for loss, mass in enumerate(kernel.masses, -5)
-            )
-            assert exact <= mpmath.mpf(found.numerator) / found.denominator <= exact + 30
+            many = verify.Kernel(-5, [rng.randrange(ONE // 20) for _ in range(11)], 17)
+            for kernel in (many, verify.Kernel(9, [ONE], 0)):
+                found = verify.kernel_hockey_stick(kernel, step, x) * ONE
+                exact = kernel.lost + sum(
+                    max(0, mass * (1 - growth * mpmath.exp(-mpmath.mpf(loss) / 7)))
+                    for loss, mass in enumerate(kernel.masses, kernel.first)
+                )
+                assert exact <= mpmath.mpf(found.numerator) / found.denominator <= exact + 30
         for gap in (1, 2, 30):
             exact = ONE * mpmath.exp(-mpmath.mpf(gap) / 7)
             assert exact <= verify.fall_of(step, gap) <= exact + 1
