@@ -220,3 +220,13 @@ def test_without_multipliers_the_largest_utility_is_that_of_no_noise_to_the_last
     body = certificates_of_gamma(optimize_gamma(3, 1, 0.1, solver="highs"))[1] | {"rows": []}
     assert verdict(body | {"utility": "11/16"}) is True
     assert verdict(body | {"utility": f"{11 * 2**200 - 1}/{2**204}"}) is False
+
+
+@pytest.mark.parametrize("delta", ["0/1", "1/1000"])
+def test_a_label_at_its_very_delta_holds_and_a_hair_below_it_does_not(delta):
+    law = {"name": "response", "epsilon": "1/1", "delta": delta}
+    claim = {"law": law, "epsilon": "1/1"}
+    body = mutations.build_certificate("label", "hockey_stick", **claim, delta=delta)
+    assert verdict(body) is True
+    assert verdict(body | {"delta": str(Fraction(delta) + Fraction(1, 10**60))}) is True
+    assert verdict(body | {"delta": str(Fraction(delta) - Fraction(1, 10**60))}) is False
