@@ -1,21 +1,31 @@
 """What changes rerun: machinery of the tables in test_reruns.py and its like for other papers.
 
-A case is a change of a folder in which a tiny run has finished. Its name is "value: NAME" (values
-of the configuration), "file: NAME" (an edit of code or content) or "act: NAME" (anything else).
+A table holds changes of a folder in which a tiny run has finished, and the jobs that each reruns.
+Values of the configuration are judged by Snakemake itself, one dry run after the other in one
+process. Edits of files are judged without it: the fingerprint of a rule says which files it rests
+on, and the plan of the whole run which jobs rest on those of the rule. What is done to a folder
+otherwise has a dry run of its own.
 """
 
 import copy
 import fnmatch
-import os
+import json
 import re
 import shutil
+import sys
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import yaml
+
+from tests import forks
+from tests.conftest import users_environment
 
 MODULE = "private_ensembles"
 COMMENT = "\n# A comment.\n"
 _CODE = {"py": "\nREVISION = 2\n", "csv": "\n", "rst": "\nMore.\n"}
+_TARGETS = ("all", "darrm", "pate", "report")
 
 
 def append(path, text):
@@ -23,17 +33,33 @@ def append(path, text):
     path.write_bytes(path.read_bytes() + text.encode())
 
 
-def planned_jobs(output):
+@dataclass(frozen=True)
+class Job:
+    """A planned job: its rule, and the files that it reads and writes."""
+
+    rule: str
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+
+
+def read_plan(output):
     """Return the jobs planned in the output of a dry run, named as their logs are.
 
     Rules with a message are shown by it alone, so the folder must have been `silenced`.
     """
-    found = re.findall(r"^ +log: logs/(.*)\.log", output, re.M)
+    jobs = {}
+    for rule, block in re.findall(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)+)", output, re.M):
+        if rule in _TARGETS:
+            continue
+        named = dict(re.findall(r"^ {4}(input|output|log): (.*)$", block, re.M))
+        files = (frozenset(named.get(kind, "").split(", ")) - {""} for kind in ("input", "output"))
+        name = named["log"].removeprefix("logs/").removesuffix(".log")
+        assert name not in jobs, "two jobs share a log"
+        jobs[name] = Job(rule, *files)
     stated = re.search(r"^total +(\d+)$", output, re.M)
-    targets = len(re.findall(r"^(?:local)?rule (?:all|darrm|pate|report):$", output, re.M))
-    assert len(found) == (int(stated[1]) - targets if stated else 0), output
-    assert len(found) == len(set(found)), "two jobs share a log"
-    return set(found)
+    targets = len(re.findall(rf"^(?:local)?rule (?:{'|'.join(_TARGETS)}):$", output, re.M))
+    assert len(jobs) == (int(stated[1]) - targets if stated else 0), output
+    return jobs
 
 
 def silenced(folder):
@@ -54,128 +80,132 @@ def expand(patterns, universe):
     return jobs
 
 
+def follow(jobs, rules):
+    """Return the names of the jobs of some rules, and of all that read what these write."""
+    reached = {name for name, job in jobs.items() if job.rule in rules}
+    while True:
+        written = frozenset().union(*(jobs[name].outputs for name in reached))
+        more = {name for name, job in jobs.items() if job.inputs & written} - reached
+        if not more:
+            return reached
+        reached |= more
+
+
+def list_watched_files(folder, configuration):
+    """Print the files on which the fingerprint of each rule rests, below workflow/, as JSON.
+
+    It is called in a process of its own, which `forks` started in the folder.
+    """
+    sys.path.insert(0, f"{folder}/workflow")
+    from mock_job import load_workflow, read_options
+
+    workflow = load_workflow(read_options(["--configfile", configuration]))
+    from private_ensembles.run import fingerprint
+
+    home = fingerprint.SCRIPTS.parent
+
+    def list_files(script, *modules, data_files=()):
+        paths = [fingerprint.SCRIPTS / script]
+        for name in fingerprint.closure(script, *modules):
+            path = home / name.replace(".", "/")
+            paths.append(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
+        for pattern in data_files:
+            paths += home.glob(pattern)
+        return [str(path.relative_to(home)) for path in paths]
+
+    fingerprint.fingerprint = list_files
+    codes = {rule.name: dict(rule.params.items()).get("code") for rule in workflow.rules}
+    print(json.dumps({name: code(None) for name, code in codes.items() if code is not None}))
+
+
 class Changes:
     """A finished run, in a copy without messages; a moved folder reruns nothing."""
 
-    def __init__(self, finished, scratch, run_snakemake, tiny, configuration, acts):
-        """Take a finished run and a table of changes.
+    def __init__(self, finished, scratch, tiny):
+        """Take a finished run.
 
         scratch: an empty folder. tiny: the configuration file of the run, below its folder.
-        configuration: NAME -> (values by path of keys joined by __, jobs).
-        acts: NAME -> (function of the folder, jobs).
         """
         self._finished = silenced(shutil.copytree(finished, scratch / "finished"))
         self._scratch = scratch
-        self._run_snakemake, self._tiny = run_snakemake, tiny
-        self._configuration, self._acts = configuration, acts
+        self._tiny = tiny
 
-    @cached_property
-    def _configured(self):
-        """The configuration of the run."""
-        return yaml.safe_load((self._finished / self._tiny).read_text())
+    def check_values(self, table):
+        """Fail where changes of values rerun other jobs than they are said to.
 
-    @cached_property
-    def universe(self):
-        """All jobs of the run."""
-        return self._planned(self._finished, self._tiny, "--forceall")
-
-    def rerun(self, *cases):
-        """Return the jobs that changes rerun, all of them made at once.
-
-        Values and edits are made in the folder itself, and edits undone: dry runs leave no trace,
-        and a copy would cost a third of one. Whatever else happens, happens to a copy.
+        table: NAME -> (values by path of keys joined by __, jobs).
         """
-        folder, acts = self._finished, any(case.startswith("act: ") for case in cases)
-        if acts:
-            folder = shutil.copytree(self._finished, self._scratch / "changed")
-        config, edited = copy.deepcopy(self._configured), []
+        plans = self._plan([self._configure(values) for values, _ in table.values()])
+        self._compare({name: jobs for name, (_, jobs) in table.items()}, plans)
+
+    def check_edits(self, table):
+        """Fail where edits rerun other jobs than they are said to.
+
+        table: file below workflow/ -> jobs.
+        """
+        said = forks.call(self._finished, list_watched_files, self._tiny, users_environment())
+        watched = json.loads(said)
+        rules = ({rule for rule, files in watched.items() if edited in files} for edited in table)
+        self._compare(table, [follow(self._all_jobs, changed) for changed in rules])
+
+    def check_edit_by_snakemake(self, name, jobs):
+        """Fail where Snakemake itself reruns other jobs after an edit of a file."""
+        path = self._finished / "workflow" / name
+        before = path.read_bytes()
+        append(path, _CODE.get(path.suffix.removeprefix("."), COMMENT))
         try:
-            for case in cases:
-                kind, name = case.split(": ", 1)
-                if kind == "act":
-                    self._acts[name][0](folder)
-                elif kind == "file":
-                    edited.append(_Edit(folder / "workflow" / name))
-                else:
-                    self._set(self._configuration[name][0], config)
-            changed = self._tiny
-            if config != self._configured:
-                changed = self._scratch / "changed.yaml"
-                changed.write_text(yaml.safe_dump(config))
-            return self._planned(folder, changed)
+            self._compare({name: jobs}, self._plan([self._tiny]))
         finally:
-            for edit in reversed(edited):
-                edit.undo()
-            if acts:
-                shutil.rmtree(folder)
+            path.write_bytes(before)
 
-    def _planned(self, folder, configuration, *more):
-        done = self._run_snakemake(folder, "-n", "--configfile", str(configuration), *more)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return planned_jobs(done.stdout + done.stderr)
+    def check_act(self, act, jobs):
+        """Fail where other jobs are rerun after something was done to a copy of the folder."""
+        folder = shutil.copytree(self._finished, self._scratch / "changed")
+        try:
+            act(folder)
+            self._compare({"act": jobs}, self._plan([self._tiny], folder))
+        finally:
+            shutil.rmtree(folder)
 
-    @staticmethod
-    def _set(values, config):
+    def _plan(self, configurations, folder=None, *more):
+        """Return the jobs that a dry run plans with each configuration."""
+        arguments = [["-n", "--configfile", str(path), *more] for path in configurations]
+        runs = forks.run_snakemake_in_turn(
+            folder or self._finished, arguments, users_environment(), timeout=1200
+        )
+        for done in runs:
+            assert done.returncode == 0, done.stdout + done.stderr
+        return [read_plan(done.stdout + done.stderr) for done in runs]
+
+    @cached_property
+    def _all_jobs(self):
+        (jobs,) = self._plan([self._tiny], None, "--forceall")
+        return jobs
+
+    def _compare(self, expected, plans):
+        wrong = {}
+        for (name, patterns), plan in zip(expected.items(), plans, strict=True):
+            jobs = expand(patterns, self._all_jobs)
+            if set(plan) != jobs:
+                more, missing = sorted(set(plan) - jobs), sorted(jobs - set(plan))
+                wrong[name] = {"rerun": more, "not rerun": missing}
+        assert not wrong, wrong
+
+    def _configure(self, values):
+        """Write the run's configuration with some values changed; returns the file."""
+        config = copy.deepcopy(self._configured)
         for path, value in values.items():
             section = config
             *keys, last = path.split("__")
             for key in keys:
                 section = section.setdefault(key, {})
             section[last] = copy.deepcopy(value)
+        folder = self._scratch / "configurations"
+        folder.mkdir(exist_ok=True)
+        file = folder / f"{len(list(folder.iterdir()))}.yaml"
+        file.write_text(yaml.safe_dump(config))
+        return file
 
-
-class _Edit:
-    """An edit of a file of code or content, until it is undone."""
-
-    def __init__(self, path):
-        self._path, self._before, self._status = path, path.read_bytes(), path.stat()
-        append(path, _CODE.get(path.suffix.removeprefix("."), COMMENT))
-
-    def undo(self):
-        self._path.write_bytes(self._before)
-        os.utime(self._path, ns=(self._status.st_atime_ns, self._status.st_mtime_ns))
-
-
-def table(configuration, files, acts):
-    """Return the jobs of every case by its name."""
-    return {
-        **{f"value: {name}": jobs for name, (_, jobs) in configuration.items()},
-        **{f"file: {name}": jobs for name, jobs in files.items()},
-        **{f"act: {name}": jobs for name, (_, jobs) in acts.items()},
-    }
-
-
-def together(cases):
-    """Return the cases in groups, each of which is judged in one dry run.
-
-    Edits of files that rerun the same jobs are made at once, and so are changes of values, and all
-    others that rerun nothing: what one change reruns, no other change undoes. That each counts for
-    all of its jobs by itself, `in_company` is for.
-    """
-    groups = {}
-    for name, jobs in cases.items():
-        kind = name.split(":")[0]
-        alone = name if jobs and kind == "act" else kind
-        groups.setdefault((alone, frozenset(jobs)), []).append(name)
-    return {_title(names): names for names in groups.values()}
-
-
-def _title(names):
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-
-
-def group_company(cases):
-    """Return the names of the changes that rerun jobs, as others of their group do."""
-    groups = [names for names in together(cases).values() if len(names) > 1]
-    return [name for names in groups for name in names if cases[name]]
-
-
-def check(changed, cases, names):
-    """Fail where changes, made at once, rerun other jobs than each is said to; say who does."""
-    (expected,) = {frozenset(expand(cases[name], changed.universe)) for name in names}
-    planned = changed.rerun(*names)
-    if planned != expected and len(names) > 1:
-        for name in names:
-            check(changed, cases, [name])
-    wrong = planned - expected, expected - planned
-    assert wrong == (set(), set()), (names, wrong)
+    @cached_property
+    def _configured(self):
+        return yaml.safe_load(Path(self._finished / self._tiny).read_text())

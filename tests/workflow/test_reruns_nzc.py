@@ -99,27 +99,26 @@ FILES = {
     "published/dpbag_table6.csv": LEDGER | END,
     "rules/nzc.smk": NOTHING,
 }
-ACTS = {"nothing": (lambda folder: None, NOTHING)}
-
-CASES = changes.table(CONFIGURATION, FILES, ACTS)
 
 
 @pytest.fixture(scope="module")
-def changed(finished_tiny_nzc_run, tmp_path_factory, run_snakemake):
+def changed(finished_tiny_nzc_run, tmp_path_factory):
     """The finished run, to be changed."""
-    scratch = tmp_path_factory.mktemp("changes")
-    return changes.Changes(finished_tiny_nzc_run, scratch, run_snakemake, TINY, CONFIGURATION, ACTS)
+    return changes.Changes(finished_tiny_nzc_run, tmp_path_factory.mktemp("changes"), TINY)
 
 
-@pytest.mark.parametrize("group", changes.together(CASES))
-def test_changes_rerun_exactly(group, changed):
-    changes.check(changed, CASES, changes.together(CASES)[group])
+def test_values_rerun_exactly(changed):
+    changed.check_values(CONFIGURATION)
+
+
+def test_edits_rerun_exactly(changed):
+    changed.check_edits(FILES)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", changes.group_company(CASES))
-def test_each_edit_reruns_by_itself(case, changed):
-    changes.check(changed, CASES, [case])
+@pytest.mark.parametrize("name", FILES)
+def test_snakemake_reruns_the_same_after_an_edit(name, changed):
+    changed.check_edit_by_snakemake(name, FILES[name])
 
 
 def test_every_key_of_nzc_and_the_ledger_has_a_row(root):

@@ -175,7 +175,6 @@ FILES = {
 }
 
 ACTS = {
-    "nothing": (lambda folder: None, NOTHING),
     # What rests on it stands, so nobody asks for it: Snakemake's rule for files on the way.
     "one student deleted": (
         lambda folder: next(
@@ -197,27 +196,30 @@ ACTS = {
     ),
 }
 
-CASES = changes.table(CONFIGURATION, FILES, ACTS)
-
 
 @pytest.fixture(scope="module")
-def changed(finished_tiny_pate_run, tmp_path_factory, run_snakemake):
+def changed(finished_tiny_pate_run, tmp_path_factory):
     """The finished run, to be changed."""
-    scratch = tmp_path_factory.mktemp("changes")
-    return changes.Changes(
-        finished_tiny_pate_run, scratch, run_snakemake, TINY, CONFIGURATION, ACTS
-    )
+    return changes.Changes(finished_tiny_pate_run, tmp_path_factory.mktemp("changes"), TINY)
 
 
-@pytest.mark.parametrize("group", changes.together(CASES))
-def test_changes_rerun_exactly(group, changed):
-    changes.check(changed, CASES, changes.together(CASES)[group])
+def test_values_rerun_exactly(changed):
+    changed.check_values(CONFIGURATION)
+
+
+def test_edits_rerun_exactly(changed):
+    changed.check_edits(FILES)
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_acts_rerun_exactly(name, changed):
+    changed.check_act(*ACTS[name])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", changes.group_company(CASES))
-def test_each_edit_reruns_by_itself(case, changed):
-    changes.check(changed, CASES, [case])
+@pytest.mark.parametrize("name", FILES)
+def test_snakemake_reruns_the_same_after_an_edit(name, changed):
+    changed.check_edit_by_snakemake(name, FILES[name])
 
 
 def test_every_key_of_pate_and_its_tasks_has_a_row(root):
