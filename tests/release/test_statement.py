@@ -4,6 +4,8 @@ import hashlib
 import math
 import re
 from dataclasses import replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from html.parser import HTMLParser
 
 import numpy as np
@@ -20,6 +22,7 @@ from private_ensembles.labels.task import (
 )
 from private_ensembles.release import certificate, release_plan, statement
 from private_ensembles.release.certificate import Proof
+from private_ensembles.release.expectation import max_attack_accuracy
 from private_ensembles.release.record import Total
 from private_ensembles.release.release_plan import ReleasePlan
 
@@ -182,16 +185,16 @@ def test_the_curve_is_that_of_a_normal_distribution_for_noisy_counts():
         exact = norm.cdf(norm.ppf(1 - level) - mu)
         drawn = statement.trade_off(proof.curve, level)
         assert exact - 0.01 < drawn < exact + 1e-3  # noise on whole numbers costs hardly more
-    guessed = statement.max_attack_accuracy_on_curve(proof.curve)
+    guessed = min(max_attack_accuracy(*point) for point in proof.curve)
     assert guessed == pytest.approx(norm.cdf(mu / 2), abs=1e-3)
-    assert guessed < statement.max_attack_accuracy_on_curve([(EPSILON, DELTA)])
+    assert guessed < max_attack_accuracy(EPSILON, DELTA)
 
 
 def test_a_guess_is_right_as_often_as_the_mechanism_that_is_worst():
     """Randomised response that leaks with delta: the guess after it is right exactly so often."""
     eps, delta = 1.3, 0.02
     truth = (1 - delta) * math.exp(eps) / (1 + math.exp(eps)) + delta
-    assert statement.max_attack_accuracy_on_curve([(eps, delta)]) == pytest.approx(truth)
+    assert max_attack_accuracy(eps, delta) == pytest.approx(truth)
     curve = [statement.trade_off([(eps, delta)], level) for level in np.linspace(0, 1, 200)]
     assert curve[0] == pytest.approx(1 - delta)
     assert (np.diff(curve, 2) >= -1e-12).all()
@@ -202,3 +205,23 @@ def test_the_page_is_small_and_prints_on_two_sheets_at_most(tmp_path):
     assert len(page) < 12_000
     assert "@page{size:A4" in page
     assert re.search(r"prefers-color-scheme:dark", page)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.733, 0.7330000000000001, 0.8999999999999999, 1.0])
+def test_a_share_in_words_is_no_less_than_the_share(share):
+    printed = Fraction(statement._percent_rounded_up(share).removesuffix(" %")) / 100
+    assert Fraction(share) <= printed < Fraction(share) + Fraction(11, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("delta", "said"),
+    [(1e-5, "1 in 100,000"), (1.0000000000000002e-05, "1 in 99,999"), (0.3, "1 in 3"), (0, "0")],
+)
+def test_one_in_so_many_is_no_less_than_delta(delta, said):
+    assert statement._format_one_in(delta) == said
+
+
+def test_the_odds_in_words_are_no_less_than_e_to_the_epsilon():
+    for epsilon in np.random.default_rng(3).uniform(0.01, 20, 200).tolist():
+        with localcontext(prec=50):
+            assert Decimal(statement._odds(epsilon)) >= Decimal(epsilon).exp()

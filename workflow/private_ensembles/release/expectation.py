@@ -16,6 +16,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from private_ensembles.accounting.budgets import disjoint_shards_majority_cost
 from private_ensembles.base.limits import MOST_TEACHERS, is_budget
 from private_ensembles.base.parameter_names import write_lower_bound, write_upper_bound
 from private_ensembles.base.root_search import bisect_integers
+from private_ensembles.base.rounding import round_up_in_context, sixty_digits
+from private_ensembles.base.stated_bounds import upper_bound
 from private_ensembles.labels.assumed_profile import is_assumed, name_profile
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.planner import plan_scaling, planning
@@ -272,20 +275,23 @@ def announce_and_check(
         expectation.require_useful(allow=allow)
 
 
+@upper_bound
 def max_attack_accuracy(epsilon: float, delta: float) -> float:
     """Return how often a bet that was 50:50 is right at most after seeing the labels.
 
     With (epsilon, delta)-DP no test of two neighbours is right more often than
     (e^epsilon + delta) / (1 + e^epsilon) if both are equally likely, because misses and false
-    alarms add up to at least 2 (1 - delta) / (1 + e^epsilon).
+    alarms add up to at least 2 (1 - delta) / (1 + e^epsilon). It is rounded up.
 
     References:
         Kairouz, Oh and Viswanath 2015, Theorem 2.1.
 
-    >>> round(max_attack_accuracy(2.0, 1e-5), 4), max_attack_accuracy(0.0, 0.0)
+    >>> round(max_attack_accuracy(2.0, 1e-5), 4), round(max_attack_accuracy(0.0, 0.0), 4)
     (0.8808, 0.5)
     """
-    return 1 - (1 - delta) / (1 + math.exp(epsilon)) if epsilon < 700 else 1.0
+    with sixty_digits():
+        odds = Decimal(epsilon).exp()
+        return min(1.0, round_up_in_context((odds + Decimal(delta)) / (1 + odds)))
 
 
 def budget_warnings(task: Task) -> list[str]:

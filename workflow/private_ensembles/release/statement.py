@@ -9,13 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
-from private_ensembles.base.parameter_names import write_upper_bound
+from private_ensembles.base.parameter_names import write_number, write_upper_bound
+from private_ensembles.base.rounding import round_up_in_context, sixty_digits
 from private_ensembles.labels.task import Budget
 from private_ensembles.release import certificate
 from private_ensembles.release.certificate import Proof
+from private_ensembles.release.expectation import max_attack_accuracy
 from private_ensembles.release.release_plan import ReleasePlan
 
 if TYPE_CHECKING:
@@ -221,8 +225,8 @@ def _promise_section(plan: ReleasePlan, proof: Proof, epsilon: float, delta: flo
     entry = plan.mechanism.entry
     unit = plan.task.protection.unit
     points = [*proof.curve, (epsilon, delta)]
-    claimed = max_attack_accuracy_on_curve([(epsilon, delta)])
-    proven = max_attack_accuracy_on_curve(points)
+    claimed = max_attack_accuracy(epsilon, delta)
+    proven = min(max_attack_accuracy(*point) for point in points)
     cost = f"({_format_upper_bound(epsilon)}, {_format_upper_bound(delta)})"
     words = (
         f"<p>All labels together are <strong>{cost}-differentially "
@@ -231,7 +235,7 @@ def _promise_section(plan: ReleasePlan, proof: Proof, epsilon: float, delta: flo
         "another, and then sees all labels, is right "
         f"<strong>at most {_percent_rounded_up(claimed)} of the "
         f"time</strong>. Seeing the labels multiplies the odds by at most e<sup>ε</sup> = "
-        f"{_format_upper_bound(math.exp(epsilon))}, except with a probability δ of at most "
+        f"{_format_upper_bound(_odds(epsilon))}, except with a probability δ of at most "
         f"{_format_one_in(delta)}.</p>"
     )
     if proven < claimed - 0.005:
@@ -333,20 +337,6 @@ def _checks(proof: Proof, *, on_record: bool) -> str:
     )
 
 
-def max_attack_accuracy_on_curve(points: Sequence[tuple[float, float]]) -> float:
-    """Return how often a guess between two even chances is right at most, by any of the points.
-
-    Args:
-        points: Pairs of an epsilon and a delta at which the guarantee holds.
-
-    >>> max_attack_accuracy_on_curve([(0.0, 0.25)])
-    0.625
-    >>> round(max_attack_accuracy_on_curve([(2.0, 1e-5)]), 4)
-    0.8808
-    """
-    return min((math.exp(eps) + delta) / (1 + math.exp(eps)) for eps, delta in points)
-
-
 def trade_off(points: Sequence[tuple[float, float]], level: float) -> float:
     """Return the trade-off function: the least rate of misses of a test at a rate of false alarms.
 
@@ -409,14 +399,20 @@ def _format_upper_bound(value: float) -> str:
     return escape(write_upper_bound(value))
 
 
+def _odds(epsilon: float) -> float:
+    """Return e^epsilon, rounded up; infinite beyond all floats."""
+    with sixty_digits():
+        return round_up_in_context(Decimal(epsilon).exp())
+
+
 def _percent_rounded_up(share: float) -> str:
     """Return a share in percent, rounded up."""
-    return f"{min(100.0, math.ceil(share * 1000 - 1e-9) / 10):g} %"
+    return f"{min(100.0, math.ceil(Fraction(share) * 1000) / 10):g} %"
 
 
 def _format_one_in(delta: float) -> str:
-    """Return a probability as one in so many, rounded up."""
-    return f"1 in {math.floor(1 / delta * (1 + 1e-12)):,}" if delta > 0 else "0"
+    """Return a probability as one in so many, rounded up from its decimals."""
+    return f"1 in {math.floor(1 / Fraction(write_number(delta))):,}" if delta > 0 else "0"
 
 
 _STYLE = """
