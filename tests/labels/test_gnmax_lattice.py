@@ -66,6 +66,12 @@ def test_the_right_label_s_chance_is_its_entry_of_the_distribution(teachers, cla
     )
 
 
+def test_hardly_any_noise_keeps_the_plurality_and_splits_ties():
+    merged = merge_histograms([[5, 3, 2], [4, 4, 2], [4, 3, 3]])
+    found = lattice_probability_correct(merged, [0, 0, 1], 0.01)
+    assert found.tolist() == [1.0, 0.5, 0.0]
+
+
 def test_as_many_nodes_as_ties_ask_for_and_no_more(monkeypatch):
     asked, nodes_of = [], gnmax_lattice.gauss_legendre
     monkeypatch.setattr(gnmax_lattice, "gauss_legendre", lambda n: asked.append(n) or nodes_of(n))

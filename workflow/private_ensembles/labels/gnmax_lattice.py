@@ -190,7 +190,9 @@ def lattice_probability_correct(
         index, times = y + reach + gap[pairs][:, None], merged.multiplicity[pairs][:, None]
         chosen = np.flatnonzero(wanted[pairs])
         row = np.searchsorted(starts, chosen, side="right") - 1
-        log_ends = 2 * np.log(np.add.reduceat(times * ratio[index], starts, axis=0))  # S squared
+        sums = np.add.reduceat(times * ratio[index], starts, axis=0)  # S
+        with np.errstate(divide="ignore"):  # S underflows where there is hardly any noise
+            log_ends = 2 * np.log(sums)
         log_most = np.add.reduceat(times * at_most[index], starts, axis=0)[row]
         log_most += log_here[index[chosen]] - at_most[index[chosen]]
         n, most = 1, -(-merged.n_classes // 2)
