@@ -41,6 +41,23 @@ def test_links_lead_to_files_and_headings():
             assert not anchor or anchor in headings(other), (page, f"{target}#{anchor}")
 
 
+# Of a room or a file that the reader is about to make.
+_OWN = re.compile(r"toy|randomised_response|NAME|ROOM")
+
+
+def test_tests_that_pages_name_are_there():
+    pages = [*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "paper").glob("*.md")]
+    named = [
+        (page, path)
+        for page in pages
+        for path in re.findall(r"\btests/[\w/]+(?:\.py)?", page.read_text(encoding="utf-8"))
+        if not _OWN.search(path)
+    ]
+    assert len(named) > 20
+    for page, path in named:
+        assert (ROOT / path).exists() or list(ROOT.glob(f"{path}*.*")), (page, path)
+
+
 # What a file may say of a page: its name, and then a heading in quotes or the number of one.
 _CITED = re.compile(
     r'((?:docs/)?(?:(?<=docs/)[\w./-]+|README)\.md)`*(?:#([\w-]+)|,?\s+"([^"]+)"|, section (\d+))?'
