@@ -132,16 +132,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         3: done, but there was no room to print it.
         130: stopped by Ctrl-C.
     """
+    from private_ensembles.command.output import say
+
     try:
         return _run(arguments)
     except KeyboardInterrupt:
-        print("error: stopped by Ctrl-C", file=sys.stderr)
+        say("error: stopped by Ctrl-C")
         return STOPPED
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     from private_ensembles.base.files import describe
-    from private_ensembles.command.output import NotPrinted, announce_slow_work, guard_printing
+    from private_ensembles.command.output import NotPrinted, announce_slow_work, guard_printing, say
 
     help_text = ""
     try:
@@ -155,7 +157,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         with announce_slow_work(f"{options.work.rstrip('.')} ..."):
             return options.run(options)
     except NotPrinted as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}")
         return NOT_PRINTED
     except (
         ValueError,
@@ -166,7 +168,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         ImportError,
         ArithmeticError,
     ) as error:
-        print(f"error: {translate_to_options(describe(error), help_text)}", file=sys.stderr)
+        say(f"error: {translate_to_options(describe(error), help_text)}")
         return BAD_INPUT
 
 

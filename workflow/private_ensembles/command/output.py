@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TextIO
 
 from private_ensembles.base.parameter_names import write_lower_bound, write_upper_bound
 from private_ensembles.base.progress import format_duration
@@ -58,16 +58,16 @@ def guard_printing() -> Iterator[None]:
         if sys.stdout is not None:  # it is None if the shell has closed it
             sys.stdout.flush()
     except BrokenPipeError:
-        _discard()
+        _discard(sys.stdout)
     except OSError as error:
-        _discard()
+        _discard(sys.stdout)
         raise NotPrinted(f"standard output: {error.strerror}; all else is done") from None
 
 
-def _discard() -> None:
+def _discard(stream: TextIO) -> None:
     """Discard what is still to be printed, or Python would fail on it again as it ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
@@ -79,9 +79,11 @@ def print_help(options: argparse.Namespace) -> int:
 
 
 def say(line: str) -> None:
-    """Print a line to standard error; a failure to print it is ignored."""
-    with contextlib.suppress(OSError):
+    """Print a line to standard error; a failure to print it is ignored, here and at the end."""
+    try:
         print(line, file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
 
 
 @contextlib.contextmanager
