@@ -45,7 +45,8 @@ def test_the_page_speaks_of_the_version_in_the_lock(root, page):
 
 def test_a_total_of_100000_steps_is_below_the_truth_at_a_tiny_delta():
     assert round(true_epsilon(1, 1e-12), 2) == 7.24
-    assert round(total_of(100_000, 1).get_epsilon_for_delta(1e-12), 2) == 7.07
+    # 7.07 with the lock's SciPy, 7.08 with that of 2025.
+    assert round(total_of(100_000, 1).get_epsilon_for_delta(1e-12), 1) == 7.1
 
 
 @pytest.mark.parametrize(
