@@ -53,7 +53,7 @@ from private_ensembles.papers.dpbag.mathematics import budget as dpbag_budget
 from private_ensembles.papers.nzc.mathematics import claims_and_truth
 from private_ensembles.papers.pate.mathematics import cost_curve, rdp, sanitize
 from private_ensembles.papers.pate.mathematics import lnmax as pate_lnmax
-from private_ensembles.release.expectation import max_attack_accuracy
+from private_ensembles.release.expectation import max_attack_accuracy, max_odds
 from tests.accounting.adversaries import both_orders, exact_value, power, random_rows
 
 DIGITS = 60
@@ -306,6 +306,12 @@ def pld_epsilon(rng, function):
     found = function(curve, k, delta, largest_epsilon=epsilon, interval=epsilon / 20)
     if np.isfinite(found):
         yield mpf(delta), randomised_response_delta(epsilon, k, found), False
+
+
+@samples(max_odds)
+def odds(rng, function):
+    epsilon = budget(rng)
+    yield function(epsilon), mpmath.exp(mpf(epsilon))
 
 
 @samples(max_attack_accuracy)

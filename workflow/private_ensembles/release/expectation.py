@@ -276,6 +276,19 @@ def announce_and_check(
 
 
 @upper_bound
+def max_odds(epsilon: float) -> float:
+    """Return by how much the labels multiply the odds of a guess at most: e^epsilon, rounded up.
+
+    It is infinite beyond all floats.
+
+    >>> round(max_odds(2.0), 4)
+    7.3891
+    """
+    with sixty_digits():
+        return round_up_in_context(Decimal(epsilon).exp())
+
+
+@upper_bound
 def max_attack_accuracy(epsilon: float, delta: float) -> float:
     """Return how often a bet that was 50:50 is right at most after seeing the labels.
 
@@ -298,7 +311,7 @@ def budget_warnings(task: Task) -> list[str]:
     """Return what a large epsilon or delta means, as a list of texts."""
     epsilon, delta, unit, texts = task.budget.epsilon, task.budget.delta, task.protection.unit, []
     if epsilon > _LARGE_EPSILON:
-        odds = float(write_upper_bound(math.exp(min(epsilon, 700.0))))
+        odds = float(write_upper_bound(max_odds(min(epsilon, 700.0))))
         shown = f"{odds:,.0f}" if odds < 1e15 else f"{odds:g}"
         # Rounded down, as the text says "more than".
         sure = math.floor(10_000 * max_attack_accuracy(_LARGE_EPSILON, 0)) / 100

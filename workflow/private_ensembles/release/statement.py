@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
 from private_ensembles.base.parameter_names import write_number, write_upper_bound
-from private_ensembles.base.rounding import round_up_in_context, sixty_digits
 from private_ensembles.labels.task import Budget
 from private_ensembles.release import certificate
 from private_ensembles.release.certificate import Proof
-from private_ensembles.release.expectation import max_attack_accuracy
+from private_ensembles.release.expectation import max_attack_accuracy, max_odds
 from private_ensembles.release.release_plan import ReleasePlan
 
 if TYPE_CHECKING:
@@ -226,7 +224,7 @@ def _promise_section(plan: ReleasePlan, proof: Proof, epsilon: float, delta: flo
     unit = plan.task.protection.unit
     points = [*proof.curve, (epsilon, delta)]
     claimed = max_attack_accuracy(epsilon, delta)
-    proven = min(max_attack_accuracy(*point) for point in points)
+    proven = min(max_attack_accuracy(eps, leak) for eps, leak in points)
     cost = f"({_format_upper_bound(epsilon)}, {_format_upper_bound(delta)})"
     words = (
         f"<p>All labels together are <strong>{cost}-differentially "
@@ -235,7 +233,7 @@ def _promise_section(plan: ReleasePlan, proof: Proof, epsilon: float, delta: flo
         "another, and then sees all labels, is right "
         f"<strong>at most {_percent_rounded_up(claimed)} of the "
         f"time</strong>. Seeing the labels multiplies the odds by at most e<sup>ε</sup> = "
-        f"{_format_upper_bound(_odds(epsilon))}, except with a probability δ of at most "
+        f"{_format_upper_bound(max_odds(epsilon))}, except with a probability δ of at most "
         f"{_format_one_in(delta)}.</p>"
     )
     if proven < claimed - 0.005:
@@ -397,12 +395,6 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 
 def _format_upper_bound(value: float) -> str:
     return escape(write_upper_bound(value))
-
-
-def _odds(epsilon: float) -> float:
-    """Return e^epsilon, rounded up; infinite beyond all floats."""
-    with sixty_digits():
-        return round_up_in_context(Decimal(epsilon).exp())
 
 
 def _percent_rounded_up(share: float) -> str:

@@ -11,8 +11,7 @@ def seeded_weights(seed: int) -> Iterator[None]:
     """Let PyTorch's layers draw their weights from a seed inside the block.
 
     Layers draw from the CPU's default generator only. Its state is put back at the end, and no
-    other generator is touched: `torch.manual_seed` would seed those of all GPUs as well, which
-    `fork_rng` without devices does not put back.
+    other generator is touched, those of GPUs neither.
 
     Args:
         seed: 0 <= seed < 2**63.
