@@ -135,7 +135,8 @@ class Changes:
 
         table: NAME -> (values by path of keys joined by __, jobs).
         """
-        plans = self._plan([self._configure(values) for values, _ in table.values()])
+        configurations = [self._configure(values) for values, _ in table.values()]
+        plans = self._plan(self._finished, configurations)
         self._compare({name: jobs for name, (_, jobs) in table.items()}, plans)
 
     def check_edits(self, table):
@@ -154,7 +155,7 @@ class Changes:
         before = path.read_bytes()
         append(path, _CODE.get(path.suffix.removeprefix("."), COMMENT))
         try:
-            self._compare({name: jobs}, self._plan([self._tiny]))
+            self._compare({name: jobs}, self._plan(self._finished, [self._tiny]))
         finally:
             path.write_bytes(before)
 
@@ -163,23 +164,21 @@ class Changes:
         folder = shutil.copytree(self._finished, self._scratch / "changed")
         try:
             act(folder)
-            self._compare({"act": jobs}, self._plan([self._tiny], folder))
+            self._compare({"act": jobs}, self._plan(folder, [self._tiny]))
         finally:
             shutil.rmtree(folder)
 
-    def _plan(self, configurations, folder=None, *more):
-        """Return the jobs that a dry run plans with each configuration."""
-        arguments = [["-n", "--configfile", str(path), *more] for path in configurations]
-        runs = forks.run_snakemake_in_turn(
-            folder or self._finished, arguments, users_environment(), timeout=1200
-        )
+    def _plan(self, folder, configurations, options=()):
+        """Return the jobs that a dry run plans in a folder with each configuration."""
+        arguments = [["-n", "--configfile", str(path), *options] for path in configurations]
+        runs = forks.run_snakemake_in_turn(folder, arguments, users_environment(), timeout=1200)
         for done in runs:
             assert done.returncode == 0, done.stdout + done.stderr
         return [read_plan(done.stdout + done.stderr) for done in runs]
 
     @cached_property
     def _all_jobs(self):
-        (jobs,) = self._plan([self._tiny], None, "--forceall")
+        (jobs,) = self._plan(self._finished, [self._tiny], ["--forceall"])
         return jobs
 
     def _compare(self, expected, plans):

@@ -371,7 +371,8 @@ def test_edits_rerun_exactly(changed):
 
 @pytest.mark.parametrize("name", ACTS)
 def test_acts_rerun_exactly(name, changed):
-    changed.check_act(*ACTS[name])
+    act, jobs = ACTS[name]
+    changed.check_act(act, jobs)
 
 
 @pytest.mark.slow
