@@ -17,7 +17,16 @@ from private_ensembles.papers.pate.configured_noise import ACCOUNTS, configured_
 
 K, M, EPSILON, DELTA = (BUDGET[name] for name in ("K", "m", "epsilon", "Delta"))
 _, BAGGING = OWN["dpbag"]
-__all__ = ["AUDIT_DELTA", "GIVEN", "NOISE", "K", "cost_as_stated", "one_label_each", "suited_label"]
+__all__ = [
+    "AUDIT_DELTA",
+    "GIVEN",
+    "NOISE",
+    "K",
+    "cost_as_stated",
+    "one_label_each",
+    "suited_label",
+    "suited_names",
+]
 # Noise that a configuration gives; of two classes where the law or its student is.
 GIVEN = {
     "nzc": ImmutableNoise(constant=1.0, gamma=4.0),
@@ -56,8 +65,8 @@ def cost_as_stated(mechanism: Mechanism, task: Task, parameters: Parameters) -> 
     return account.cost(mechanism.law, task, parameters)
 
 
-def suited_label(name: str, classes: int, teachers: int, *, secure: bool = False) -> tuple | None:
-    """Mechanism, task and parameters of one label, or None if there are none of so many classes.
+def suited_task(name: str, classes: int, teachers: int, *, secure: bool = False) -> Task | None:
+    """The task of one label, or None if there is none of so many classes.
 
     DPBag has six teachers whatever is asked for: two shards, three times.
     """
@@ -68,9 +77,25 @@ def suited_label(name: str, classes: int, teachers: int, *, secure: bool = False
     asked = {"epsilon": 1.0, "delta": 1e-3, "queries": 1, "labels": 1, "secure": secure}
     task = Task.from_dict({**size, **asked, **more})
     if name not in GIVEN:
-        return None if mechanism.refusal(task) else (mechanism, task, mechanism.calibrate(task))
-    if classes > (2 if name != "lnmax" else 3) or refusal(
-        mechanism, GIVEN[name], classes, secure=secure
-    ):
-        return None
-    return mechanism, task, GIVEN[name]
+        refused = mechanism.refusal(task) is not None
+    else:
+        refused = classes > (2 if name != "lnmax" else 3) or bool(
+            refusal(mechanism, GIVEN[name], classes, secure=secure)
+        )
+    return None if refused else task
+
+
+def suited_names(names: list[str], teachers: int, *, secure: bool = False) -> list[tuple[str, int]]:
+    """Names, each with two and three classes, of the labels that there are."""
+    return [
+        (name, classes)
+        for name in names
+        for classes in (2, 3)
+        if suited_task(name, classes, teachers, secure=secure) is not None
+    ]
+
+
+def suited_label(name: str, classes: int, teachers: int, *, secure: bool = False) -> tuple:
+    """Mechanism, task and parameters of one of the labels of `suited_names`."""
+    mechanism, task = load_mechanism(name), suited_task(name, classes, teachers, secure=secure)
+    return mechanism, task, GIVEN.get(name) or mechanism.calibrate(task)

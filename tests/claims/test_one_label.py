@@ -27,12 +27,14 @@ from tests.claims.one_label import (
     cost_as_stated,
     one_label_each,
     suited_label,
+    suited_names,
 )
 
 # A bit beyond delta a leak that uses it up, and is rounded up, does not read as infinite.
 NEXT = 1 + 1e-6
 NAMES = list(registry.entries())
 TRUE = [name for name in NAMES if load_mechanism(name).guarantee.holds]
+HIDING = [name for name in TRUE if load_mechanism(name).guarantee.hides_votes]
 
 
 @pytest.fixture(scope="module")
@@ -81,17 +83,17 @@ def test_twin_of_nzc_at_the_papers_constants_costs_twice_as_much(listed):
     assert honest > claimed(*listed["nzc"])
 
 
-@pytest.mark.parametrize("secure", [False, True])
-@pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
-    "name", [name for name in TRUE if load_mechanism(name).guarantee.hides_votes]
+    ("name", "classes", "secure"),
+    [
+        (*each, secure)
+        for secure in (False, True)
+        for each in suited_names(HIDING, 4, secure=secure)
+    ],
 )
 def test_the_audit_of_a_label_is_the_definition(name, classes, secure):
     """In whole numbers, over all votes of a few teachers: no loss is left out, none is invented."""
-    setting = suited_label(name, classes, teachers=4, secure=secure)
-    if setting is None:
-        return
-    mechanism, task, parameters = setting
+    mechanism, task, parameters = suited_label(name, classes, teachers=4, secure=secure)
     audited = mechanism.law.build_audit(task, parameters)
     rows, moves = moved_votes(task.ensemble.teachers, classes, getattr(parameters, "k", 1))
     laws = exact_laws(mechanism.law, rows, parameters, secure=secure)

@@ -22,7 +22,7 @@ from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.papers.nzc.law import ImmutableNoise
 from tests.claims.adversary import all_votes
 from tests.claims.drawn import followed
-from tests.claims.one_label import AUDIT_DELTA, one_label_each, suited_label
+from tests.claims.one_label import AUDIT_DELTA, one_label_each, suited_label, suited_names
 from tests.labels.frequencies import CHANCE, follows
 
 NAMES = [entry.name for entry in registry.ENTRIES]
@@ -70,26 +70,18 @@ def check_draws(law, counts, parameters, twin, source, secure=False):
         assert not follows(drawn, law.distribution(counts[[best]], parameters, secure=secure)[0])
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "classes"), suited_names(NAMES, teachers=9))
 def test_seeded_labels_follow_their_law_and_with_less_noise_they_do_not(name, classes):
-    setting = suited_label(name, classes, teachers=9)
-    if setting is None:
-        return
-    mechanism, task, parameters = setting
+    mechanism, task, parameters = suited_label(name, classes, teachers=9)
     twin = mechanism.law.scale_noise(parameters, 0.95)
     source = SeededNoise(np.random.default_rng([51, *name.encode()]))
     check_draws(mechanism.law, all_votes(task.ensemble.teachers, classes), parameters, twin, source)
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", TRUE)
+@pytest.mark.parametrize(("name", "classes"), suited_names(TRUE, teachers=5, secure=True))
 def test_secure_labels_have_their_law_and_with_less_noise_another(name, classes):
     """By all that a draw may lead to, in fractions or, of Gaussian noise, in sums of floats."""
-    setting = suited_label(name, classes, teachers=5, secure=True)
-    if setting is None:
-        return
-    mechanism, task, parameters = setting
+    mechanism, task, parameters = suited_label(name, classes, teachers=5, secure=True)
     law, rows = mechanism.law, all_votes(task.ensemble.teachers, classes)
     table = law.outcome_distribution(rows, parameters, secure=True)
     error = law.numerical_error(task.ensemble.teachers, classes, parameters, secure=True)
@@ -105,13 +97,9 @@ def test_secure_labels_have_their_law_and_with_less_noise_another(name, classes)
     assert (abs(exact - less).max() > 1e-3) == noisy
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", TRUE)
+@pytest.mark.parametrize(("name", "classes"), suited_names(TRUE, teachers=5, secure=True))
 def test_real_secure_draws_follow_the_law_and_with_half_the_noise_they_do_not(name, classes):
-    setting = suited_label(name, classes, teachers=5, secure=True)
-    if setting is None:
-        return
-    mechanism, task, parameters = setting
+    mechanism, task, parameters = suited_label(name, classes, teachers=5, secure=True)
     twin = mechanism.law.scale_noise(parameters, 0.5)
     counts = all_votes(task.ensemble.teachers, classes)
     check_draws(mechanism.law, counts, parameters, twin, SecureNoise(), secure=True)
@@ -130,14 +118,10 @@ def scales(monkeypatch):
     return made
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", TRUE)
+@pytest.mark.parametrize(("name", "classes"), suited_names(TRUE, teachers=40, secure=True))
 def test_no_less_gaussian_noise_is_drawn_than_is_charged(name, classes, scales):
     """Of the noisy counts that the account lists; OpenDP asks for the scale in its own units."""
-    setting = suited_label(name, classes, teachers=40, secure=True)
-    if setting is None:
-        return
-    mechanism, task, parameters = setting
+    mechanism, task, parameters = suited_label(name, classes, teachers=40, secure=True)
     counts = all_votes(task.ensemble.teachers, classes)[:1]
     mechanism.law.draw(counts, parameters, SecureNoise())
     charged = [noise.sigma for noise in parameters.discrete_gaussian_counts]
