@@ -1100,14 +1100,6 @@ def ladder_probabilities(rng, function):
             yield growth * (1 - ones[other]) + mpf(delta), 1 - ones[one], False
 
 
-@samples(discrete_gaussian.fine_lattice_total_variation)
-def fine_lattice_total_variation(rng, function):
-    sigma, classes = log_uniform(rng, -5, 12), int(rng.integers(2, 10_000))
-    near = mpmath.sqrt(2 * mpmath.log(classes)) + mpf(classes) / 2**20
-    lattice = mpf(2) ** -40 * mpf(2) ** max(0, int(mpmath.floor(mpmath.log(sigma, 2))) - 15)
-    yield function(sigma, classes), near * lattice / mpf(sigma)
-
-
 @samples(discrete_gaussian.whole_lattice_total_variation)
 def whole_lattice_total_variation(rng, function):
     sigma, classes = log_uniform(rng, 4.6, 12), int(rng.integers(2, 10_000))

@@ -86,47 +86,29 @@ def test_discrete_gaussian_noise_has_its_distribution(sigma):
     assert abs(np.corrcoef(noise)[0, 1]) < 6 / math.sqrt(10000)
 
 
-def test_fine_noise_is_gaussian_in_units_of_the_lattice():
-    noisy = secure.add_fine_gaussian(np.full((2, 5000), -7), 3.0)
-    assert noisy.dtype == np.int64
-    assert np.unique(noisy % 1024).size > 900  # the lattice is used to the last digits
-    noise = noisy / secure.FINEST + 7
-    assert stats.kstest(noise.ravel() / 3.0, "norm").pvalue > CHANCE
-    assert abs(np.corrcoef(noise)[0, 1]) < 6 / math.sqrt(5000)
+@pytest.mark.parametrize("sigma", [2.0**13, 1e7, 2.0**55])
+def test_noise_of_any_scale_is_gaussian(sigma):
+    noisy = secure.add_discrete_gaussian(np.full(3000, (1 << 22) - 1), sigma)
+    noise = noisy.astype(object) - ((1 << 22) - 1)
+    assert stats.kstest(noise.astype(float) / sigma, "norm").pvalue > CHANCE
 
 
-def test_no_count_of_a_million_teachers_stops_the_fine_lattice():
+def test_no_count_of_a_million_teachers_stops_a_draw():
     """Neighbours on either side of 2^16 votes, where one got a label and the other an error."""
     for rows in ([[65535, 4465, 0]], [[65536, 4464, 0]], [[1_000_000, 0, 0]]):
-        noisy = secure.add_fine_gaussian(np.array(rows), 5.0)
-        assert noisy.argmax(axis=1).tolist() == [0]
+        for draw in (secure.argmax_gaussian, secure.argmax_discrete_gaussian):
+            assert draw(np.array(rows), 5.0).tolist() == [0]
 
 
-@pytest.mark.parametrize("sigma", [2.0**16, 1e7, 2.0**55])
-def test_fine_noise_of_any_scale_is_gaussian_in_its_units(sigma):
-    units = secure.fine_units(sigma)
-    assert 2.0**55 <= sigma * units < 2.0**56
-    noisy = secure.add_fine_gaussian(np.full(3000, (1 << 22) - 1), sigma)
-    noise = noisy.astype(object) - ((1 << 22) - 1) * units
-    assert stats.kstest(noise.astype(float) / units / sigma, "norm").pvalue > CHANCE
-
-
-def test_64_bits_hold_every_count_with_64_sigma_of_noise(monkeypatch):
-    """The largest that the lattice lets through, at both ends of each doubling of sigma."""
-    drawn = []
-    monkeypatch.setattr(secure, "_gaussian", lambda sigma: drawn.append(sigma) or (lambda x: x))
-    for power in range(-20, 56):
-        for sigma in (2.0**power, math.nextafter(2.0 ** (power + 1), 0)):
-            (units,) = secure.add_fine_gaussian(np.array([secure.MOST_VOTES - 1]), sigma)
-            assert int(units) == (secure.MOST_VOTES - 1) * secure.fine_units(sigma)
-            assert int(units) + 64 * Fraction(drawn[-1]) < 1 << 63
-            assert Fraction(drawn[-1]) == Fraction(sigma) * secure.fine_units(sigma)
+def test_64_bits_hold_every_count_with_64_sigma_of_noise():
+    assert secure.MOST_VOTES + 64 * int(secure.LARGEST_SIGMA) < 1 << 63
 
 
 @pytest.mark.parametrize("counts", [np.array([1.0]), np.array([1 << 31]), np.array([True])])
 def test_what_is_no_count_is_refused(counts):
-    with pytest.raises(ValueError, match="must be integers"):
-        secure.add_discrete_gaussian(counts, 1.0)
+    for draw in (secure.add_discrete_gaussian, secure.argmax_gaussian):
+        with pytest.raises(ValueError, match="must be integers"):
+            draw(counts, 1.0)
 
 
 def seed_everything():
@@ -143,7 +125,8 @@ def test_no_seed_has_any_influence():
         "classes": lambda: secure.softmax_classes(np.zeros((300, 3))),
         "one of": lambda: secure.choose_uniformly(np.ones((300, 3), bool)),
         "discrete": lambda: secure.add_discrete_gaussian(np.zeros(300, int), 5.0),
-        "fine": lambda: secure.add_fine_gaussian(np.zeros(30, int), 5.0),
+        "much noise": lambda: secure.add_discrete_gaussian(np.zeros(30, int), 1e6),
+        "largest": lambda: secure.argmax_gaussian(np.zeros((300, 3), int), 5.0),
         "uniform": lambda: secure.uniform(10),
         "normal": lambda: secure.normal((10,)),
         "gnmax": lambda: gnmax(np.tile([3, 2], (300, 1)), 5.0, SecureNoise()),
@@ -204,8 +187,11 @@ def test_counts_of_every_block_get_noise(monkeypatch):
     """Eleven counts, four at a time: the last block is shorter."""
     monkeypatch.setattr(secure, "_AT_ONCE", 4)
     monkeypatch.setattr(secure, "_gaussian", lambda sigma: lambda counts: [3 * n for n in counts])
-    noisy = secure.add_discrete_gaussian(np.arange(11)[None], 1.0)
+    noisy = secure.add_discrete_gaussian(np.arange(11)[None], 1e6)
     assert noisy.tolist() == [list(range(0, 33, 3))]
+    best = np.arange(7) % 3
+    counts = 1000 * np.eye(3, dtype=int)[best]
+    assert secure.argmax_discrete_gaussian(counts, 1.0).tolist() == best.tolist()
 
 
 ONE = np.array([1])
@@ -221,17 +207,21 @@ RANGES = {
         (1 << 22, -(1 << 22), 0.5),
         ((1 << 22) - 1, 1 - (1 << 22)),
     ),
-    "add_fine_gaussian": (
-        lambda x: secure.add_fine_gaussian(ONE, x),
-        (0.0, -1.0, 2.0**56),
-        (0.1, 2.0**56 - 8),
+    "add_discrete_gaussian, much noise": (
+        lambda x: secure.add_discrete_gaussian(ONE, x),
+        (2.0**56, math.inf),
+        (2.0**12, math.nextafter(2.0**12, 13), 2.0**56 - 8),
     ),
-    "add_fine_gaussian, counts": (
-        lambda x: secure.add_fine_gaussian(np.array([x]), 1.0),
-        (1 << 22, -(1 << 22)),
+    "argmax_gaussian": (
+        lambda x: secure.argmax_gaussian(ONE[None], x),
+        NOT_POSITIVE,
+        (0.1, 2.0**60),
+    ),
+    "argmax_gaussian, counts": (
+        lambda x: secure.argmax_gaussian(np.array([[x, 0]]), 1.0),
+        (1 << 22, -(1 << 22), 0.5),
         ((1 << 22) - 1, 1 - (1 << 22)),
     ),
-    "fine_units": (secure.fine_units, (*NOT_POSITIVE, 2.0**56), (5e-324, 2.0**56 - 8)),
 }
 
 

@@ -13,7 +13,6 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 
-from private_ensembles.accounting.discrete_gaussian import fine_lattice_total_variation
 from private_ensembles.labels.ballots import deal_absent_ballots
 from tests.claims.drawn import followed
 
@@ -56,19 +55,13 @@ def delta_of(mechanism, parameters, task, epsilon=None):
     else:
         neighbours = moved_ballots if size.absent else moved_votes
         rows, moves = neighbours(size.teachers, size.classes, reach)
-    apart = 0.0
     if task.secure:
         with followed() as draws:
             laws = [rounded(draws.law(mechanism.law, parameters, row)) for row in rows.tolist()]
-        if draws.gaussian and draws.gaussian[-1][0] == "fine":
-            # Continuous noise stands in for the fine lattice (docs/discrete-noise.md, theorem 5).
-            sigma = draws.gaussian[-1][1]
-            apart = fine_lattice_total_variation(sigma, size.classes) * (1 + math.exp(epsilon))
     else:
         laws = exact_laws(mechanism.law, rows, parameters)
     queries = getattr(parameters, "queries", parameters.labels)
-    gained = largest_delta(laws, moves, epsilon, queries, parameters.labels, left)
-    return float(gained) + parameters.labels * apart if apart else gained
+    return largest_delta(laws, moves, epsilon, queries, parameters.labels, left)
 
 
 def largest_delta(laws, moves, epsilon, queries, answers=None, left=None):

@@ -27,7 +27,7 @@ _EXACT = (
     "subsets",
     "argmax_fair_ties",
 )
-_GAUSSIAN = ("add_discrete_gaussian", "add_fine_gaussian")
+_GAUSSIAN = ("add_discrete_gaussian", "argmax_discrete_gaussian", "argmax_gaussian")
 
 
 class Followed:
@@ -103,8 +103,6 @@ class Followed:
         return np.array([self.next(chosen, [Fraction(1, len(chosen))] * len(chosen))])
 
     def argmax_fair_ties(self, noisy):
-        if self.gaussian:  # which of them is largest is summed up
-            return np.zeros(len(noisy), np.int64)
         tied = np.flatnonzero(noisy[0] == noisy[0].max()).tolist()
         return np.array([self.next(tied, [Fraction(1, len(tied))] * len(tied))])
 
@@ -113,9 +111,13 @@ class Followed:
         self.gaussian.append(("whole", sigma, np.asarray(counts)))
         return np.asarray(counts)
 
-    def add_fine_gaussian(self, counts, sigma):
-        self.gaussian.append(("fine", sigma, np.asarray(counts)))
-        return np.asarray(counts)
+    def argmax_discrete_gaussian(self, counts, sigma):
+        self.add_discrete_gaussian(counts, sigma)
+        return np.zeros(len(counts), np.int64)  # which of them is largest is summed up
+
+    def argmax_gaussian(self, counts, sigma):
+        self.gaussian.append(("continuous", sigma, np.asarray(counts)))
+        return np.zeros(len(counts), np.int64)
 
 
 def _powers(exponents):

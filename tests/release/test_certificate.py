@@ -150,7 +150,6 @@ FORGED = {
     "more noise": {"certificates__0__law__scale": write_hexadecimal(1000.0)},
     "other teachers": {"certificates__0__law__teachers": 4},
     "other classes": {"certificates__0__law__classes": 4},
-    "other noise drawn": {"certificates__0__law__lattice": "none"},
     "fewer labels": {"certificates__0__blocks": [{"times": 1, "labels": 39}]},
     "another theorem": {"certificates__0__theorem": "loss_distribution"},
 }

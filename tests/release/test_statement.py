@@ -137,12 +137,12 @@ def test_it_says_how_the_noise_of_two_classes_was_drawn(name, words):
     assert words in _text(page)
 
 
-def test_it_says_that_noise_on_the_fine_lattice_was_drawn_in_steps():
+def test_it_says_that_continuous_noise_was_drawn_digit_by_digit():
     plan = _plan("gnmax_exact", n_classes=3)
     page = statement.statement(
         plan, Proof({"kind": "none", "why": "x"}), statement.LedgerEntry(EPSILON, DELTA)
     )
-    assert "Noise was drawn exactly, in steps of about 2" in _text(page)
+    assert "digit by digit until the largest noisy count was certain" in _text(page)
 
 
 def test_what_the_user_stated_is_in_it_and_cannot_be_markup():

@@ -25,7 +25,6 @@ from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.base import checks
 from private_ensembles.base.root_search import ascending_points, doubling_points, find_first_holding
 from private_ensembles.base.rounding import UNIT_ROUNDOFF, round_float_up
-from private_ensembles.base.secure import fine_units
 from private_ensembles.base.stated_bounds import lower_bound, upper_bound
 
 # A law reaches this many standard deviations. What lies beyond is below 2 e^-312 for each of up to
@@ -433,40 +432,11 @@ def sufficient_factor(
 
 
 @upper_bound
-def fine_lattice_total_variation(sigma: float, classes: int) -> float:
-    """Return how far GNMax's label from noise on the fine lattice is from that of N(0, sigma^2).
-
-    It is an upper bound on the total variation between the two labels of one query, whatever the
-    votes: (sqrt(2 ln C) + 2^-20 C) h / sigma for a lattice of h = 1 / `base.secure.fine_units`
-    votes, 2^-40 if sigma < 2^16, which hardly grows with the number of classes. Q labels whose
-    continuous noise costs (epsilon, delta) cost (epsilon, delta + (1 + e^epsilon) Q times this).
-
-    Args:
-        sigma: In votes, 2^-20 <= sigma < 2^56.
-        classes: C >= 2.
-
-    Raises:
-        ValueError: Another sigma.
-
-    References:
-        docs/discrete-noise.md, theorem 5.
-
-    >>> f"{fine_lattice_total_variation(45.0, 10):.1e}"
-    '4.3e-14'
-    """
-    if not sigma >= 2.0**-20:
-        raise ValueError(f"sigma = {sigma}: must be at least 2^-20")
-    tie_density = math.sqrt(2 * math.log(classes)) + 2.0**-20 * classes
-    # The logarithm takes 8 of these roundings.
-    return round_float_up(tie_density / fine_units(sigma) / sigma, 12)
-
-
-@upper_bound
 def whole_lattice_total_variation(sigma: float, classes: int) -> float:
     """Return how far GNMax's label from noise on whole numbers is from that of N(0, sigma^2).
 
-    As `fine_lattice_total_variation`, it is an upper bound whatever the votes, for a lattice of
-    whole votes: (sqrt(2 ln C) + C / sigma) / sigma.
+    It is an upper bound on the total variation between the two labels of one query, whatever the
+    votes: (sqrt(2 ln C) + C / sigma) / sigma.
 
     Args:
         sigma: In votes, > MAX_TABULATED_SIGMA.

@@ -37,11 +37,11 @@ class SeededNoise:
             return counts + sigma * self.generator.standard_normal(counts.shape[::-1]).T
         return counts + sigma * self.generator.standard_normal(counts.shape)
 
-    add_fine_gaussian = add_gaussian
+    def argmax_gaussian(self, counts: NDArray, sigma: float) -> NDArray[np.int64]:
+        """Draw argmax_j n_j + N(0, sigma^2) of each row."""
+        return np.argmax(self.add_gaussian(counts, sigma), axis=1)
 
-    def argmax(self, noisy: NDArray) -> NDArray[np.int64]:
-        """Return the index of each row's largest number; ties have probability 0."""
-        return np.argmax(noisy, axis=1)
+    argmax_whole_gaussian = argmax_gaussian
 
     def argmax_fair_ties(self, counts: NDArray) -> NDArray[np.int64]:
         """Return the index of each row's largest integer; ties are broken uniformly."""
@@ -67,13 +67,13 @@ class SecureNoise:
         """Return counts (queries, classes) plus independent discrete Gaussian N_Z(0, sigma^2)."""
         return exact.add_discrete_gaussian(counts, sigma)
 
-    def add_fine_gaussian(self, counts: NDArray, sigma: float) -> NDArray:
-        """Return noisy counts in `secure.fine_units`: nearly continuous noise, for `argmax`."""
-        return exact.add_fine_gaussian(counts, sigma)
+    def argmax_gaussian(self, counts: NDArray, sigma: float) -> NDArray[np.int64]:
+        """Draw argmax_j n_j + N(0, sigma^2) of each row."""
+        return exact.argmax_gaussian(counts, sigma)
 
-    def argmax(self, noisy: NDArray) -> NDArray[np.int64]:
-        """Return the index of each row's largest number; ties are broken uniformly."""
-        return exact.argmax_fair_ties(noisy)
+    def argmax_whole_gaussian(self, counts: NDArray, sigma: float) -> NDArray[np.int64]:
+        """Draw the class of each row's largest count plus N_Z(0, sigma^2), ties uniformly."""
+        return exact.argmax_discrete_gaussian(counts, sigma)
 
     def argmax_fair_ties(self, counts: NDArray) -> NDArray[np.int64]:
         """Return the index of each row's largest integer; ties are broken uniformly."""

@@ -3,28 +3,23 @@
 Whoever knows the seed of a reproducible run can compute its noise, and the low bits of a noisy
 float can tell what the noise was added to (Mironov 2012). Here Bernoulli variables have exactly the
 given probability or exactly e^x, classes come in exact proportion to e^score, counts get discrete
-Gaussian noise from OpenDP, and DP-SGD gets sums of Gaussians from the system's entropy.
+Gaussian noise, the largest of counts with continuous noise is found without a number for it, and
+DP-SGD gets sums of Gaussians from the system's entropy.
 """
 
-import math
 import os
 import secrets
 from functools import cache
 
 import numpy as np
 
-from private_ensembles.base import checks, softmax
+from private_ensembles.base import checks, discrete_gaussian_table, gaussian_argmax, softmax
 
 MODES = ("reproducible", "secure")
-# One vote has at most FINEST units of the fine lattice, and sigma in units at most so many bits.
-FINEST = 1 << 40
-_BITS_OF_SIGMA = 56
 # So many numbers at a time are Python objects, which take much memory.
 _AT_ONCE = 1 << 18
-# One class must have fewer votes, so that they and noise of 64 sigma fit 64 bits in any units.
-MOST_VOTES = 1 << 22
-# Noise of 64 sigma would not fit 64 bits if sigma were larger.
-LARGEST_SIGMA = 2.0**_BITS_OF_SIGMA
+# One class has fewer votes, and sigma is less, so that 64 bits hold both and noise of 64 sigma.
+MOST_VOTES, LARGEST_SIGMA = 1 << 22, 2.0**56
 
 
 def draw_bernoulli(probabilities: np.ndarray) -> np.ndarray:
@@ -114,61 +109,68 @@ def add_discrete_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
         ValueError: for other counts or another sigma.
 
     References:
-        Canonne, Kamath and Steinke 2020, Algorithm 3, which OpenDP runs in rational arithmetic.
+        docs/discrete-noise.md, theorem 8; for more noise than its table holds, Canonne, Kamath
+        and Steinke 2020, Algorithm 3, which OpenDP runs in rational arithmetic.
     """
-    return _add_lattice_noise(counts, sigma, 1)
-
-
-def fine_units(sigma: float) -> int:
-    """Return how many units of the fine lattice make one vote at this noise, a power of two.
-
-    It is FINEST if sigma < 2^16, and half as many each time that sigma doubles from there on, so
-    that sigma stays below 2^56 units.
-
-    Raises:
-        ValueError: for sigma not in (0, LARGEST_SIGMA).
-
-    >>> fine_units(40.0) == FINEST, fine_units(2.0**16) == FINEST // 2
-    (True, True)
-    """
+    counts = _check_counts(counts)
     _check(sigma)
-    return FINEST >> max(0, math.frexp(sigma)[1] - _BITS_OF_SIGMA + FINEST.bit_length() - 1)
-
-
-def add_fine_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
-    """Add noise N(0, sigma^2) on a lattice of 1 / `fine_units` to integers.
-
-    The largest noisy count is the one that continuous noise gives, except with a probability that
-    `accounting.discrete_gaussian.fine_lattice_total_variation` bounds.
-
-    Args:
-        counts: as for :func:`add_discrete_gaussian`, which draws such noise exactly.
-        sigma: the noise's scale in votes, in (0, LARGEST_SIGMA).
-
-    Returns:
-        `fine_units` times the noisy counts, int64, of the same shape.
-
-    Raises:
-        ValueError: as for :func:`add_discrete_gaussian`.
-
-    >>> abs(int(add_fine_gaussian(np.array([7]), 1.0)[0]) - 7 * FINEST) < 40 * FINEST
-    True
-    """
-    return _add_lattice_noise(counts, sigma, fine_units(sigma))
-
-
-def _add_lattice_noise(counts: np.ndarray, sigma: float, unit: int) -> np.ndarray:
-    """Return unit * counts plus discrete Gaussian noise of scale unit * sigma."""
-    counts = np.asarray(counts)
-    _check(sigma)
-    if counts.dtype.kind not in "iu" or np.abs(counts).max(initial=0) >= MOST_VOTES:
-        raise ValueError(f"counts of type {counts.dtype}: must be integers below 2^22 in size")
+    if sigma <= discrete_gaussian_table.LARGEST_SIGMA:
+        noise = discrete_gaussian_table.draw(counts.size, float(sigma), secrets.randbits)
+        return counts + noise.reshape(counts.shape)
     flat, noisy = counts.ravel(), np.empty(counts.size, dtype=np.int64)
-    draw = _gaussian(float(sigma) * unit)
+    draw = _gaussian(float(sigma))
     for start in range(0, flat.size, _AT_ONCE):
         chunk = slice(start, start + _AT_ONCE)
-        noisy[chunk] = draw([count * unit for count in flat[chunk].tolist()])
+        noisy[chunk] = draw(flat[chunk].tolist())
     return noisy.reshape(counts.shape)
+
+
+def argmax_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
+    """Draw argmax_j n_j + N(0, sigma^2) of each row, with continuous noise, exactly.
+
+    Args:
+        counts: integers (queries, classes) below MOST_VOTES in size.
+        sigma: the noise's scale in votes, finite and > 0.
+
+    Returns:
+        The classes, (queries,) int64.
+
+    Raises:
+        ValueError: for other counts or another sigma.
+
+    References:
+        docs/discrete-noise.md, theorem 6.
+
+    >>> argmax_gaussian(np.array([[0, 900], [900, 0]]), 1.0)
+    array([1, 0])
+    """
+    counts = _check_counts(counts)
+    checks.check_finite(sigma=sigma, above=0)
+    return gaussian_argmax.draw_argmax(counts, float(sigma), secrets.randbits)
+
+
+def argmax_discrete_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
+    """Draw the class of each row's largest count plus N_Z(0, sigma^2), and fair dice among ties.
+
+    Args:
+        counts: integers (queries, classes), as for :func:`add_discrete_gaussian`.
+        sigma: as there.
+
+    Returns:
+        The classes, (queries,) int64.
+
+    Raises:
+        ValueError: as there.
+
+    >>> argmax_discrete_gaussian(np.array([[0, 900], [900, 0]]), 1.0)
+    array([1, 0])
+    """
+    labels = np.empty(len(counts), dtype=np.int64)
+    step = max(1, _AT_ONCE // counts.shape[1])
+    for start in range(0, len(counts), step):
+        chunk = slice(start, start + step)
+        labels[chunk] = argmax_fair_ties(add_discrete_gaussian(counts[chunk], sigma))
+    return labels
 
 
 @cache
@@ -263,6 +265,13 @@ def seed_of(noise: str, seed: int | None) -> int | None:
     if seed is not None:
         raise ValueError(f"seed = {seed}: must be None for noise = secure, which has no seed")
     return None
+
+
+def _check_counts(counts: np.ndarray) -> np.ndarray:
+    counts = np.asarray(counts)
+    if counts.dtype.kind not in "iu" or np.abs(counts).max(initial=0) >= MOST_VOTES:
+        raise ValueError(f"counts of type {counts.dtype}: must be integers below 2^22 in size")
+    return counts
 
 
 def _check(sigma: float) -> None:

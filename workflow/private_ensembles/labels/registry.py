@@ -12,12 +12,10 @@ ADJACENCIES = frozenset({"add_remove", "replace_one"})
 # Analyses of one family's noise, from the loosest to the tightest.
 ANALYSES = ("paper", "analytic", "label")
 # How many labels of two classes, and of more, are proven if noise is secure. ALL: whatever the
-# law's own exact sampler draws. ONE_COIN: one exact coin, audited as it is. COINS_OR_EXACT and
-# COINS_OR_FINE: coins of the table that the account is of; for more classes the law's own exact
-# sampler, or a lattice so fine that the account pays for its total-variation distance from
-# continuous noise.
+# law's own exact sampler draws. ONE_COIN: one exact coin, audited as it is. COINS_OR_EXACT: coins
+# of the table that the account is of; for more classes the law's own exact sampler.
 ALL, ONE_COIN, NONE = (10**9, 10**9), (1, 0), (0, 0)
-COINS_OR_EXACT, COINS_OR_FINE = (10_000, 10**9), (10_000, 10_000)
+COINS_OR_EXACT = (10_000, 10**9)
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ ENTRIES = (
         "labels.laws.gaussian.COINS", "labels.accounts.label.gaussian",
         Origin("PATE", "PATE section 4.1; σ by docs/many-labels.md",
                "many-labels.md#gaussian-noise-in-any-number-of-classes"),
-        Guarantee(secure=COINS_OR_FINE),
+        Guarantee(secure=COINS_OR_EXACT),
         Offer(_GAUSSIAN, "label", scale_law="gnmax", plain=True),
     ),
     Entry(
@@ -251,7 +249,7 @@ ENTRIES = (
     ),
     Entry(
         "confident_gnmax_exact", "Confident-GNMax, σ of the labels", ("sky", "H", ":"),
-        "labels.laws.gaussian.FINE", "labels.accounts.thresholds.labels",
+        "labels.laws.gaussian.CONTINUOUS", "labels.accounts.thresholds.labels",
         Origin("PATE", "PATE Algorithm 1; σ by docs/confident-labels.md",
                "confident-labels.md#thresholds-first-labels-afterwards"),
         Guarantee(secure=ALL, data_dependent=True),

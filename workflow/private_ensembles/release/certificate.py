@@ -28,7 +28,6 @@ from private_ensembles.accounting.adaptive_composition.scales import grid_finene
 from private_ensembles.accounting.certificate_format import build_certificate, write_hexadecimal
 from private_ensembles.accounting.discrete_gaussian import (
     DiscreteGaussianCounts,
-    fine_lattice_total_variation,
 )
 from private_ensembles.accounting.discrete_gaussian import delta as discrete_delta
 from private_ensembles.audit.histograms import both_counts
@@ -336,7 +335,7 @@ def _noise(plan: ReleasePlan, noise: Parameters, law: Law | None = None) -> Nois
     first = np.concatenate([one_fewer, one_more])
     second = np.concatenate([one_more, one_fewer])
     curves = partial(hockey_stick_divergences, first, second)
-    if not law.draws_exact_bernoulli:  # noise on a lattice so fine that a label is near its coin
+    if not law.draws_exact_bernoulli:  # labels of continuous noise, near the floats of their coins
         assert isinstance(noise, GaussianNoise)
         sigma = Fraction(float(noise.sigma))
         distance = float(verifier.load().coin_total_variation(coins["rows"], sigma))
@@ -351,7 +350,7 @@ def _noise(plan: ReleasePlan, noise: Parameters, law: Law | None = None) -> Nois
 def _gaussian_maximum_noise(
     plan: ReleasePlan, sigma: float, deviation: float, step: float
 ) -> Noise:
-    """Return the noise of GNMax's labels: the largest of counts with noise on the fine lattice."""
+    """Return the noise of GNMax's labels: the largest of counts with continuous noise."""
     task = plan.task
     pairs = VerifierGaussianMaximum(sigma, task.ensemble.teachers, task.ensemble.classes)
     leads, middles, _ = pairs._grid_points()
@@ -368,14 +367,11 @@ def _gaussian_maximum_noise(
         "leads": "votes" if pairs.has_grid_point_per_vote else "cells",
         "cells": 10,
         "panels": panels,
-        "lattice": "fine",
+        "lattice": "none",
     }
     error = 4 * panel_error(panels, middles.size) + 1e-17
-    total_variation = fine_lattice_total_variation(sigma, task.ensemble.classes) * (1 + 1e-3)
     shape = (leads.size, middles.size)
-    return Noise(
-        law, pairs.hockey_stick_divergences, deviation, step, shape, total_variation, error
-    )
+    return Noise(law, pairs.hockey_stick_divergences, deviation, step, shape, error)
 
 
 def _coins(plan: ReleasePlan, noise: Parameters, law: Law | None = None) -> dict:

@@ -98,7 +98,6 @@ class Noise:
         max_loss_deviation: The largest standard deviation of a label's privacy loss.
         step: The step of the account's grid.
         shape: The shape of the groups in the certificate.
-        total_variation: How far a label that is drawn may be from the law.
         error: What the verifier may add to a divergence, for each t + 1.
     """
 
@@ -107,7 +106,6 @@ class Noise:
     max_loss_deviation: float
     step: float
     shape: tuple[int, int]
-    total_variation: float = 0.0
     error: float = 0.0
 
 
@@ -363,9 +361,7 @@ def _group_pairs(
     """
     ks = np.array([*(-k for k in thresholds[:0:-1]), *thresholds])
     t = np.exp(step * ks)
-    divergences = _enforce_monotone(
-        noise.hockey_stick_divergences(t) + (noise.error + noise.total_variation) * (1 + t), t
-    )
+    divergences = _enforce_monotone(noise.hockey_stick_divergences(t) + noise.error * (1 + t), t)
     gaps = np.gradient(step * ks)
     weights = np.exp(np.minimum(np.log(t)[:, None] * orders, 100.0)) * gaps[:, None]
     weights = weights / (divergences @ weights).max(axis=0)

@@ -268,10 +268,10 @@ def _explain_drawn_noise(plan: ReleasePlan) -> str:
             "Noise was drawn exactly, in whole numbers, from the operating system's entropy. The "
             "account covers this very noise."
         )
-    if getattr(law, "secure_sampler", "") in ("fine", "coins"):
+    if getattr(law, "secure_sampler", "") in ("continuous", "coins"):
         return (
-            "Noise was drawn exactly, in steps of about 2<sup>−40</sup> votes, from the operating "
-            "system's entropy. Its distance from the theorem's continuous noise is charged to δ."
+            "Continuous noise was drawn from the operating system's entropy, digit by digit until "
+            "the largest noisy count was certain. The account covers this very noise."
         )
     return "Labels were drawn by exact dice from the operating system's entropy."
 

@@ -1241,6 +1241,7 @@ class Maximum:
         lowest = self.start(0) * self.unit
         self.middles = ceil((MARGIN + widest / 2 - lowest) / self.cell) + 1
         self.distance, drawn = Fraction(0), "continuous noise"
+        # Releases before 0.4 drew noise on a fine lattice and were charged its distance.
         need(lattice in ("none", "fine"), "lattice is none or fine")
         if lattice == "fine":
             self.distance = fine_lattice_total_variation(self.sigma, C)
@@ -2144,7 +2145,7 @@ def check_noise(law, plan):
         scale = noise["sigma2"] if plan.silent else noise["sigma"]
         same = law["teachers"] == plan.K and law["classes"] == plan.C
         same = same and number(law["scale"]) == scale and plan.C > 2
-        need(same and law["lattice"] == "fine", "the certificate is of other noise")
+        need(same, "the certificate is of other noise")
     elif law["name"] == "bounded_range":
         need(number(law["range"]) == plan.loss, "the certificate is of other labels")
     elif law["name"] == "response":  # only the cost of these labels is known
@@ -2159,7 +2160,7 @@ def check_noise(law, plan):
             low, high = bounds[lead]
             valid = low <= p <= high and (lead == 0 or label == (2 * ones < plan.K))
             need(valid, "a coin is not that of the plan's noise")
-        if plan.silent:  # then labels are drawn on a lattice, near their coins
+        if plan.silent:  # then labels have continuous noise, near the floats of their coins
             need(
                 distance >= coin_total_variation(law["rows"], plan.coin[1]),
                 "labels may be further from coins",
@@ -2167,15 +2168,12 @@ def check_noise(law, plan):
 
 
 def coin_total_variation(rows, sigma):
-    """Return a bound on the total-variation distance of a label from its coin.
-
-    The label has Gaussian noise on the fine lattice.
-    """
+    """Return a bound on the total-variation distance of a label of Gaussian noise from its coin."""
     off, K = Fraction(0), len(rows) - 1
     for ones, (_, p) in enumerate(rows):
         low, high = minority_probability("gaussian", abs(2 * ones - K) / sigma)
         off = max(off, number(p) - low, high - number(p))
-    return off + fine_lattice_total_variation(sigma, 2)
+    return off
 
 
 def minority_probability_bounds(plan):

@@ -55,8 +55,6 @@ class GaussianMaximum:
         scale: sigma, in votes, > 0.
         teachers: K >= 1.
         classes: C >= 2; the upper bounds hold for any number.
-        total_variation_slack: How far in total variation each label's law may be from that of
-            Gaussian noise, >= 0.
         group_size: How many votes may move at most, 1 to K, from any classes to any.
 
     Raises:
@@ -73,14 +71,12 @@ class GaussianMaximum:
     scale: float
     teachers: int
     classes: int
-    total_variation_slack: float = 0.0
     group_size: int = 1
 
     def __post_init__(self) -> None:
         checks.check_finite(scale=self.scale, above=0)
         checks.check_integer(teachers=self.teachers, at_least=1)
         checks.check_integer(classes=self.classes, at_least=2)
-        checks.check_probability(total_variation_slack=self.total_variation_slack, one=False)
         checks.check_integer(group_size=self.group_size, at_least=1, at_most=self.teachers)
 
     @property
@@ -96,7 +92,6 @@ class GaussianMaximum:
         leads, middles = lines.shape[2:4]
         unique, index = _unique_thresholds(t)
         low, high = np.flatnonzero(t < 1), np.flatnonzero(t >= 1)
-        granted = OUTSIDE + self.total_variation_slack * (1 + t)
         curves = np.empty((leads, middles, t.size))
         # Few leads are taken at a time, so that their numbers fit a processor's cache.
         at_once = max(1, _AT_ONCE // (middles * unique.size))
@@ -104,9 +99,9 @@ class GaussianMaximum:
             chosen = slice(first, first + at_once)
             nodes = lines[:, :, chosen].reshape(*lines.shape[:2], -1, 2)
             best = _evaluate_lines(nodes, unique).reshape(-1, middles, unique.size)
-            curves[chosen, :, high] = best[:, :, index[high]] + granted[high]
+            curves[chosen, :, high] = best[:, :, index[high]] + OUTSIDE
             # Below 1 a curve is t times that of the reflected lead at 1 / t.
-            best = best[:, :, index[low]] * t[low] + granted[low]
+            best = best[:, :, index[low]] * t[low] + OUTSIDE
             curves[::-1][chosen, :, low] = best
         rows = np.minimum(curves, 1.0, out=curves).reshape(-1, t.size)
         multiclass_rows = self._multiclass_divergences(t)
@@ -125,7 +120,7 @@ class GaussianMaximum:
         unique, index = _unique_thresholds(t)
         nodes = self._bounding_lines.reshape(*self._bounding_lines.shape[:2], -1, 2)
         best = _evaluate_largest(nodes, unique)[index] * np.minimum(t, 1.0)
-        largest = np.minimum(best + OUTSIDE + self.total_variation_slack * (1 + t), 1.0)
+        largest = np.minimum(best + OUTSIDE, 1.0)
         multiclass_rows = self._multiclass_divergences(t)
         if multiclass_rows is None:
             return largest
@@ -138,7 +133,7 @@ class GaussianMaximum:
         rows = multiclass_moves.hockey_stick_divergences(
             self.group_size, self.classes, self.scale, t
         )
-        return np.minimum(rows + self.total_variation_slack * (1 + t), 1.0)
+        return np.minimum(rows, 1.0)
 
     @lower_bound
     def attainable_pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,9 +1,8 @@
 """GNMax (PATE, section 4.1): the largest of counts with Gaussian noise.
 
 Seeded noise is continuous. Secure noise is drawn in one of three ways, of which each account covers
-one: on whole numbers; on a lattice so fine that labels differ from those of continuous noise by
-`fine_lattice_total_variation` only; or, for two classes, as coins of the continuous law's own
-floats.
+one: on whole numbers; continuous, as far as it takes to know the largest count; or, for two
+classes, as coins of the continuous law's own floats.
 """
 
 import math
@@ -15,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from private_ensembles.accounting.adaptive_composition.gaussian_maximum import GaussianMaximum
 from private_ensembles.accounting.discrete_gaussian import (
     MAX_TABULATED_SIGMA,
-    fine_lattice_total_variation,
     whole_lattice_total_variation,
 )
 from private_ensembles.base.noise_sources import NoiseSource
@@ -71,7 +69,7 @@ def gnmax(counts: ArrayLike, sigma: float, source: NoiseSource) -> NDArray[np.in
         ValueError: As `check_counts` does, and for sigma out of range.
     """
     counts, sigma = check_counts(counts), check_sigma(sigma)
-    return source.argmax(source.add_gaussian(counts, sigma)).astype(np.int64)
+    return source.argmax_whole_gaussian(counts, sigma)
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Gaussian(Law):
     """The law of GNMax's label, with one of three samplers of secure noise.
 
     Attributes:
-        secure_sampler: "whole", "fine", or "coins" for two classes and fine for more.
+        secure_sampler: "whole", "continuous", or "coins" for two classes and continuous for more.
     """
 
     secure_sampler: str
@@ -104,11 +102,7 @@ class Gaussian(Law):
         return label_probability(int(counts[0].sum()), sigma, counts)
 
     def probability_correct(self, counts, labels, parameters, *, secure=False):
-        """Return entries of `distribution`.
-
-        Those of the fine lattice are of continuous noise, from which they differ by less than is
-        shown.
-        """
+        """Return entries of `distribution`."""
         counts, labels = np.asarray(counts), np.asarray(labels)
         if counts.shape[1] == 2:
             distribution = self.distribution(counts, parameters, secure=secure)
@@ -119,17 +113,15 @@ class Gaussian(Law):
         return gnmax_probability_correct(merged, labels, parameters.sigma)
 
     def numerical_error(self, n_teachers, n_classes, parameters, *, secure=False):
-        """Return the error of normal tails, of quadrature, or of sums over the lattice.
+        """Return the error of normal tails, of quadrature, or of sums over whole numbers.
 
-        Where continuous noise stands in for a lattice, its total-variation distance is added.
+        Where continuous noise stands in for whole numbers, its total-variation distance is added.
         """
         sigma, distance = parameters.sigma, 1e-300
         if self._sums_over_lattice(sigma, secure=secure):
             return lattice_error(sigma, n_classes)
         if secure and self.secure_sampler == "whole":
             distance = whole_lattice_total_variation(sigma, n_classes)
-        elif self._uses_fine_lattice(n_classes, secure=secure):
-            distance += fine_lattice_total_variation(sigma, n_classes)
         if n_classes > 2:
             return {"relative_error": 1e-10 + normal_error(math.inf), "absolute_error": distance}
         # The reach is doubled, as the audit's twin with half the noise doubles the arguments.
@@ -138,11 +130,11 @@ class Gaussian(Law):
 
     def draw(self, counts, parameters, source):
         counts, sigma = np.asarray(counts), parameters.sigma
-        if self._uses_fine_lattice(counts.shape[1], secure=source.secure):
-            return source.argmax(source.add_fine_gaussian(counts, sigma))
-        if self.draws_exact_bernoulli and source.secure:
+        if self.secure_sampler == "whole":
+            return gnmax(counts, sigma, source)
+        if self.draws_exact_bernoulli and source.secure and counts.shape[1] == 2:
             return draw_bernoulli_labels(self.distribution(counts, parameters))
-        return gnmax(counts, sigma, source)
+        return source.argmax_gaussian(check_counts(counts), check_sigma(sigma))
 
     def scale_noise(self, parameters, factor):
         return replace(parameters, sigma=factor * parameters.sigma)
@@ -165,18 +157,13 @@ class Gaussian(Law):
         sigma, K, C = float(parameters.sigma), task.ensemble.teachers, task.ensemble.classes
         if task.secure and self.secure_sampler == "whole":
             raise ValueError("noise = secure: no pairs of neighbours are known for whole numbers")
-        total_variation = (
-            fine_lattice_total_variation(sigma, C)
-            if self._uses_fine_lattice(C, secure=task.secure)
-            else 0.0
-        )
         if C > 2:
-            return GaussianMaximum(sigma, K, C, total_variation, task.protection.reach)
+            return GaussianMaximum(sigma, K, C, task.protection.reach)
         error = self.numerical_error(K, C, parameters)
         return label_dominating_pairs(
             lambda counts: self.distribution(counts, parameters),
             error["relative_error"],
-            total_variation + error["absolute_error"],
+            error["absolute_error"],
             task,
         )
 
@@ -191,11 +178,5 @@ class Gaussian(Law):
         """Return whether the distribution is a sum over the lattice of whole numbers."""
         return secure and self.secure_sampler == "whole" and sigma <= MAX_TABULATED_SIGMA
 
-    def _uses_fine_lattice(self, n_classes: int, *, secure: bool) -> bool:
-        """Return whether noise is drawn on the fine lattice."""
-        return secure and (
-            self.secure_sampler == "fine" or (self.draws_exact_bernoulli and n_classes > 2)
-        )
 
-
-WHOLE, FINE, COINS = Gaussian("whole"), Gaussian("fine"), Gaussian("coins")
+WHOLE, CONTINUOUS, COINS = Gaussian("whole"), Gaussian("continuous"), Gaussian("coins")
