@@ -27,6 +27,7 @@ DOCS = ROOT / "docs" / "benchmarks"
 BENCHMARKS = (
     "right_labels",
     "core_calls",
+    "commands",
     "waiting",
     "plan_grid",
     "absent",

@@ -100,6 +100,14 @@ def test_no_count_of_a_million_teachers_stops_a_draw():
             assert draw(np.array(rows), 5.0).tolist() == [0]
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.uint64])
+def test_counts_of_any_whole_type_are_drawn_from(kind):
+    rows = np.array([[0, 90, 3], [0, 0, 200]], dtype=kind)
+    for draw in (secure.argmax_gaussian, secure.argmax_discrete_gaussian):
+        assert draw(rows, 2.0).tolist() == [1, 2]
+    assert secure.add_discrete_gaussian(rows, 0.01).tolist() == rows.tolist()
+
+
 def test_64_bits_hold_every_count_with_64_sigma_of_noise():
     assert secure.MOST_VOTES + 64 * int(secure.LARGEST_SIGMA) < 1 << 63
 

@@ -57,7 +57,8 @@ def draw_argmax(
     step = max(1, _AT_ONCE // classes)
     for start in range(0, queries, step):
         block = counts[start : start + step]
-        leads = (block - block.max(axis=1, keepdims=True)).astype(np.float64)
+        leads = block.astype(np.float64)
+        leads -= leads.max(axis=1, keepdims=True)
         drawn = bits(FIRST_BITS * block.size).to_bytes(2 * block.size, "little")
         points = np.frombuffer(drawn, dtype="<u2").reshape(block.shape)
         surpassed = _surpassed((leads + least[points]).max(axis=1, keepdims=True))

@@ -116,7 +116,7 @@ def add_discrete_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
     _check(sigma)
     if sigma <= discrete_gaussian_table.LARGEST_SIGMA:
         noise = discrete_gaussian_table.draw(counts.size, float(sigma), secrets.randbits)
-        return counts + noise.reshape(counts.shape)
+        return counts.astype(np.int64) + noise.reshape(counts.shape)
     flat, noisy = counts.ravel(), np.empty(counts.size, dtype=np.int64)
     draw = _gaussian(float(sigma))
     for start in range(0, flat.size, _AT_ONCE):
@@ -269,7 +269,8 @@ def seed_of(noise: str, seed: int | None) -> int | None:
 
 def _check_counts(counts: np.ndarray) -> np.ndarray:
     counts = np.asarray(counts)
-    if counts.dtype.kind not in "iu" or np.abs(counts).max(initial=0) >= MOST_VOTES:
+    whole = counts.dtype.kind in "iu"
+    if not whole or max(counts.max(initial=0), -int(counts.min(initial=0))) >= MOST_VOTES:
         raise ValueError(f"counts of type {counts.dtype}: must be integers below 2^22 in size")
     return counts
 
