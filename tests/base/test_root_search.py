@@ -134,6 +134,7 @@ def test_no_other_file_looks_for_a_bracket_or_bisects(root):
     """A number that is doubled or halved, or a middle of two, is a search, or one of these."""
     others = {
         "accounting/adaptive_composition/account.py": "where a grid lies",
+        "base/gaussian_argmax.py": "how far a number may be off",
         "papers/dpbag/mathematics/label_loss.py": "an equation within a formula",
         "labels/laws/table.py": "how far a table reaches",
         "release/certificate.py": "panels of a quadrature",

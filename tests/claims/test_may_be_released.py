@@ -151,7 +151,7 @@ def test_labels_are_released_up_to_the_number_of_the_table_and_no_further(name):
         proven = [reason is None for reason in reasons]
         assert proven == ([True, True, False] if most else [False, False, False])
     assert registry.COINS_OR_EXACT[0] == MOST_LABELS
-    assert registry.COINS_OR_FINE == (MOST_LABELS, MOST_LABELS)
+    assert registry.AS_CHARGED == (MOST_LABELS, MOST_LABELS)
 
 
 def test_the_table_that_people_read_is_the_registry_s(root):

@@ -13,9 +13,10 @@ ADJACENCIES = frozenset({"add_remove", "replace_one"})
 ANALYSES = ("paper", "analytic", "label")
 # How many labels of two classes, and of more, are proven if noise is secure. ALL: whatever the
 # law's own exact sampler draws. ONE_COIN: one exact coin, audited as it is. COINS_OR_EXACT: coins
-# of the table that the account is of; for more classes the law's own exact sampler.
+# of the table that the account is of; for more classes the law's own exact sampler. AS_CHARGED: the
+# same, for as many labels as the account charges.
 ALL, ONE_COIN, NONE = (10**9, 10**9), (1, 0), (0, 0)
-COINS_OR_EXACT = (10_000, 10**9)
+COINS_OR_EXACT, AS_CHARGED = (10_000, 10**9), (10_000, 10_000)
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ ENTRIES = (
         "labels.laws.gaussian.COINS", "labels.accounts.label.gaussian",
         Origin("PATE", "PATE section 4.1; σ by docs/many-labels.md",
                "many-labels.md#gaussian-noise-in-any-number-of-classes"),
-        Guarantee(secure=COINS_OR_EXACT),
+        Guarantee(secure=AS_CHARGED),
         Offer(_GAUSSIAN, "label", scale_law="gnmax", plain=True),
     ),
     Entry(
