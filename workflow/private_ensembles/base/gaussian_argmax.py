@@ -165,7 +165,8 @@ def bracket_quantile(point: int, drawn: int) -> tuple[Decimal, Decimal]:
         while True:  # Newton's method, which doubles the digits each time
             density = (-at * at / 2).exp() / (2 * _pi()).sqrt()
             near = Decimal("1e-20") / size / density
-            step = (sum(bracket_tail(at, drawn)) / 2 - tail) / density
+            below, above = bracket_tail(at, drawn)
+            step = ((below + above) / 2 - tail) / density
             at += step
             if abs(step) < near:
                 break
