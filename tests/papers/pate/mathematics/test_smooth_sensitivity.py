@@ -7,6 +7,7 @@ from benchmarks.smooth_sensitivity_by_query import ByQuery
 from private_ensembles.base.secure import MODES
 from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
+from private_ensembles.papers.pate.mathematics.sanitize import tune_beta
 from private_ensembles.papers.pate.mathematics.smooth_sensitivity import (
     LabelWalk,
     SensitivityProfile,
@@ -53,6 +54,20 @@ def test_branch_and_bound_asks_for_few_distances():
     everywhere = np.exp(-0.0205 * np.arange(5001)) * profile.sensitivities(*range(5001))
     assert value == pytest.approx(everywhere.max(), rel=1e-12)
     assert asked < 60
+
+
+@pytest.mark.parametrize("order", [20.5, 30.0])
+def test_the_search_for_beta_asks_for_hardly_more_distances_than_the_best_beta_alone(order):
+    rng = np.random.default_rng(5)
+    counts = np.array([rng.multinomial(5000, rng.dirichlet([9, 0.5, 0.5])) for _ in range(50)])
+    profile = SensitivityProfile(counts, CostCurve(100.0, order, 3))
+    profile.batch_size = 1  # as of many votes
+    alone = profile.copy_for_order(order)
+    beta = tune_beta(
+        order, profile.smooth_sensitivity, smooth_lower_bound=profile.smooth_lower_bound
+    )
+    alone.smooth_sensitivity(beta)
+    assert len(profile._known) < 1.5 * len(alone._known)
 
 
 @pytest.mark.parametrize("m", [2, 4])

@@ -151,14 +151,16 @@ def tune_beta(
         betas = largest_beta(order) * np.linspace(0.95, 0.05, 46)
     if smooth_lower_bound is None:
         return float(min(betas, key=lambda beta: objective(beta, smooth(beta))))
-    # The next beta is the one that promises the least, as the objective grows with SS. Betas that
-    # promise more than the least known objective are never tried.
-    objectives: dict[float, float] = {}
-    untried = list(betas)
+    # One in the middle comes first: its distances bound SS well at the others. The next beta is the
+    # one that promises the least, as the objective grows with SS. Betas that promise more than the
+    # least known objective are never tried.
+    middle = betas[len(betas) // 2]
+    objectives = {middle: objective(middle, smooth(middle))}
+    untried = [beta for beta in betas if beta != middle]
     while untried:
         promises = [objective(beta, smooth_lower_bound(beta) * (1 - 1e-12)) for beta in untried]
         most_promising = int(np.argmin(promises))
-        if objectives and promises[most_promising] > min(objectives.values()):
+        if promises[most_promising] > min(objectives.values()):
             break
         beta = untried.pop(most_promising)
         objectives[beta] = objective(beta, smooth(beta))

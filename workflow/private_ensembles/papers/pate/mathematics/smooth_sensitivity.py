@@ -244,9 +244,9 @@ class SensitivityProfile:
             raise ValueError(f"counts: {counts.shape[1]} classes, must be {curve.n_classes}")
         self.teachers = int(counts[0].sum())
         rows, self._weights = _merge_equal(counts, weights)
-        # So many distances are worked out together: overhead is shared, and memory stays below
-        # 50 MB or so.
-        self.batch_size = min(8, max(1, 2_000_000 // rows.size))
+        # So many distances are worked out together: that shares the overhead of few votes. With
+        # many votes each distance is dear, and the next one is chosen by all that are known.
+        self.batch_size = 8 if rows.size <= 250_000 else 1
         self._votes = SortedHistograms(rows, curve.tails)
         self._start_walk(curve)
 
