@@ -218,6 +218,19 @@ def test_areas_are_the_share_of_pairs_in_order_and_the_mean_precision_at_each_hi
         assert mean_precision == pytest.approx(np.mean(precision))
 
 
+def test_areas_are_scikit_learns_to_the_bit():
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    source = np.random.default_rng(0)
+    for round_number in range(60):
+        labels = np.append(source.integers(0, 2, 300), [0, 1])
+        scores = source.random(302) + 0.2 * labels
+        if round_number % 2:
+            scores = scores.round(1)
+        expected = roc_auc_score(labels, scores), average_precision_score(labels, scores)
+        assert roc_and_pr_auc(labels, scores) == expected
+
+
 def test_perfect_reversed_and_equal_scores():
     labels = np.array([0, 0, 1, 1, 1])
     rising = np.arange(5.0)
