@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf, quad
 
+from private_ensembles.accounting.privacy_loss_distribution import compose
+from private_ensembles.papers.dpbag.mathematics import label_loss
 from private_ensembles.papers.dpbag.mathematics.budget import (
     data_independent_count,
     moments_epsilon,
@@ -132,6 +134,19 @@ def test_counts_are_the_most_that_the_budget_buys():
         labels = plain_label_count(budget, noise, delta)
         assert labels == 0 or plain_epsilon(labels, noise, delta) <= budget
         assert plain_epsilon(labels + 1, noise, delta) > budget
+
+
+def test_the_most_labels_are_found_from_few_compositions(monkeypatch):
+    asked = []
+
+    def count_and_compose(deltas, grid_step, times):
+        asked.append(times)
+        return compose(deltas, grid_step, times)
+
+    monkeypatch.setattr(label_loss, "compose", count_and_compose)
+    labels = plain_label_count(5.0, 2 / 250, 1e-5)
+    assert {labels, labels + 1} <= set(asked)
+    assert len(asked) == len(set(asked)) < 18
 
 
 def test_exact_composition_buys_four_times_the_labels_of_the_moments_accountant():
