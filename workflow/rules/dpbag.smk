@@ -36,7 +36,7 @@ rule cast_bagged_votes:
         training=lambda wc: settings.dpbag.training(wc.model),
         n=lambda wc: int(wc.n),
         partitions=lambda wc: settings.dpbag.partitions(wc.model, int(wc.first)),
-        budget=settings.dpbag.budget(),
+        budget=settings.dpbag.asking(),
         scaling=lookup(within=config, dpath="dpbag/scaling"),
         seed=config["seed"],
         repeat=lambda wc: int(wc.seed),
@@ -62,7 +62,7 @@ rule account_bagging:
         costs=f"results/dpbag/costs/{{dataset}}/{BAGGING}.npz",
     params:
         code=fingerprint("dpbag/account_bagging.py"),
-        budget=settings.dpbag.budget(),
+        budget=settings.dpbag.asking(),
         k=lambda wc: settings.dpbag.grid(wc.model)["k"],
         facts=lambda wc: {
             "dataset": wc.dataset,

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from private_ensembles.papers.dpbag import students as bagging_students
 from private_ensembles.papers.dpbag.experiment import (
+    account_labels,
     cast_votes,
     deltas_of,
     queries_needed,
@@ -104,7 +105,22 @@ def test_queries_are_as_many_as_any_votes_can_need():
     limit = affordable_cost(5, 2 / 20, 1e-3, 80)
     assert queries_needed(BUDGET, 20, 10_000) == int(np.ceil(4 * limit)) + 1
     assert queries_needed(BUDGET, 20, 60) == 60
+    fewer = BUDGET | {"queries_per_label": 1.5}
+    assert queries_needed(fewer, 20, 10_000) == int(np.ceil(1.5 * limit)) + 1
     assert deltas_of(BUDGET | {"delta": 1e-3}) == [1e-3]
+
+
+def test_a_budget_that_outlasts_the_queries_asked_is_refused(thirds):
+    few = BUDGET | {"queries_per_label": 1.0}
+    options = {"n": 20, "partitions": range(4), "seed": 0, "path": PATH}
+    needed = queries_needed(few, 20, len(thirds.queries[1]))
+    votes = cast_votes(thirds, "logistic", LOGISTIC, n_queries=needed, **options)
+    with pytest.raises(ValueError, match=f"a budget buys labels for all {needed} queries"):
+        account_labels(votes, few, [4])
+    # Where there are no more queries, a budget may outlast them.
+    votes = cast_votes(thirds, "logistic", LOGISTIC, n_queries=needed - 5, **options)
+    rows, _ = account_labels(votes, few, [4])
+    assert any(row["first_exceeding"] is None for row in rows)
 
 
 def test_what_the_experiment_cannot_use_is_refused(records, thirds):

@@ -1,5 +1,6 @@
 """The experiment of DPBag: thirds of a table, bagged teachers' votes, and what labels cost."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,13 +84,13 @@ def deltas_of(settings):
 
 
 def queries_needed(settings, n, available):
-    """Return how many of the available queries n shards can need.
+    """Return how many of the available queries the teachers of n shards vote on.
 
     With two classes m >= 1/2, so that no record's budget pays for more than four times SAA's
-    labels.
+    labels. `account_labels` refuses votes on too few queries.
 
     Args:
-        settings: epsilon (list), delta, delta_of_counts, noise and order_max.
+        settings: epsilon (list), delta, delta_of_counts, noise, order_max and queries_per_label.
         n: number of shards.
         available: number of queries.
     """
@@ -99,7 +100,7 @@ def queries_needed(settings, n, available):
         )
         for delta in deltas_of(settings)
     )
-    return min(available, int(np.ceil(4 * largest)) + 1)
+    return min(available, int(np.ceil(settings["queries_per_label"] * largest)) + 1)
 
 
 def cast_votes(thirds, model, training, *, n, partitions, n_queries, seed, path, progress=None):
@@ -161,7 +162,7 @@ def account_labels(votes, settings, k_values):
 
     Args:
         votes: BaggedVotes.
-        settings: epsilon (list), delta, delta_of_counts, noise and order_max.
+        settings: those of `queries_needed`.
         k_values: numbers of partitions, increasing.
 
     Returns:
@@ -175,6 +176,10 @@ def account_labels(votes, settings, k_values):
 
         The arrays are k, (sizes,), with 1 for SAA; ones, (sizes, queries) int64, the votes for 1 of
         the first k partitions; and running, (sizes, queries) int64, as `running_costs` returns it.
+
+    Raises:
+        ValueError: a budget buys a label for every query, and the teachers could have been asked
+            more.
     """
     noise, order_max = noise_of(settings, votes.n_shards), settings["order_max"]
     sizes = sorted({1, *k_values})
@@ -199,6 +204,13 @@ def account_labels(votes, settings, k_values):
                     )
                 )
     rows += _conjectured_rows(votes, settings, k_values, exceeding)
+    share = settings["queries_per_label"]
+    could_ask_more = queries_needed(settings, votes.n_shards, math.inf) <= votes.n_queries
+    if share < 4 and could_ask_more and any(row["first_exceeding"] is None for row in rows):
+        raise ValueError(
+            f"dpbag.queries_per_label = {share}: a budget buys labels for all {votes.n_queries} "
+            "queries: must be larger; 4 always suffices"
+        )
     return rows, {"k": np.array(sizes), "ones": ones, "running": running}
 
 

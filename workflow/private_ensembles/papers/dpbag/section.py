@@ -79,6 +79,9 @@ class Dpbag(Bagged, types.MainSection):
         "Largest order of the moments."
     )
     scaling: Literal["data", "public"] = describe_key("Where the range of features comes from.")
+    queries_per_label: Annotated[float, *types.number(ge=1, le=4)] = describe_key(
+        "Queries that teachers vote on for each label of SAA's largest budget."
+    )
     draws: types.Repetitions = describe_key("Repetitions of the noise.")
     partitions_per_job: types.Count = describe_key("Partitions whose teachers one job trains.")
     embedded: Bagged
@@ -125,6 +128,10 @@ class Dpbag(Bagged, types.MainSection):
     def budget(self) -> dict:
         """Return epsilon (list), delta, delta_of_counts, noise and order_max."""
         return self.pick("epsilon", "delta", "delta_of_counts", "noise", "order_max")
+
+    def asking(self) -> dict:
+        """Return `budget` and queries_per_label, which say how many queries are asked."""
+        return self.budget() | self.pick("queries_per_label")
 
     def claims(self) -> dict:
         """Return what the printed numbers rest on, as `published` names it.
