@@ -1,7 +1,13 @@
-"""The run on embedded data: clock time, what its jobs take, and what is left for Snakemake."""
+"""The run on embedded data: CPU seconds, clock, what its jobs take, and what Snakemake takes.
+
+If the environment variable OLD names the folder of an older checkout, both run in turns:
+
+    git worktree add /tmp/old v0.3.0 && OLD=/tmp/old python benchmarks/run.py embedded
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -29,56 +35,83 @@ def job_seconds(folder: Path) -> dict[str, list[float]]:
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
-    """Return rows of round, rule, jobs, seconds, longest (s), and the whole run's wall (s).
+    """Return a row for each checkout, round and rule.
+
+    Its columns are code (`old` or `new`), round, rule, jobs, seconds and longest (of the clock, of
+    the rule's jobs), and of the whole run cpu (seconds of all its processes) and wall (seconds).
 
     quick: one round of the tests' tiny configuration.
     """
+    codes = {"old": Path(os.environ["OLD"])} if "OLD" in os.environ else {}
+    codes["new"] = ROOT
     facts = describe_machine("snakemake", "numpy", "scipy")
+    arguments = ["--configfile", str(ROOT / "config/scenarios/tiny.yaml")] if quick else []
     rows = []
     for number in range(1 if quick else ROUNDS):
-        arguments = ["--configfile", str(ROOT / "config/scenarios/tiny.yaml")] if quick else []
-        wall, seconds = measure_run(arguments)
-        rows += [
-            {"round": number, "rule": rule, "jobs": len(job_times), "seconds": sum(job_times)}
-            | {"longest": max(job_times), "wall": wall}
-            for rule, job_times in seconds.items()
-        ]
+        for code, checkout in codes.items():
+            whole, seconds = measure_run(checkout.resolve(), arguments)
+            rows += [
+                {"code": code, "round": number, "rule": rule, "jobs": len(job_times)}
+                | {"seconds": sum(job_times), "longest": max(job_times)}
+                | whole
+                for rule, job_times in seconds.items()
+            ]
     return add_machine(rows, facts)
 
 
-def measure_run(arguments: list[str]) -> tuple[float, dict[str, list[float]]]:
-    """Run the workflow in an empty folder; return wall seconds, and those of each rule's jobs."""
+def measure_run(
+    checkout: Path, arguments: list[str]
+) -> tuple[dict[str, float], dict[str, list[float]]]:
+    """Run a checkout's workflow in an empty folder.
+
+    Returns:
+        The run's cpu and wall seconds by name, and the wall seconds of each rule's jobs.
+    """
+    environment = dict(os.environ)
+    for variable in ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONPATH"):
+        environment.pop(variable, None)  # a user has none of them
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "snakemake", "--directory", folder, "--cores", str(CORES)]
-        start = time.monotonic()
-        subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
-        return time.monotonic() - start, job_seconds(Path(folder))
+        before, start = os.times(), time.monotonic()
+        subprocess.run(
+            [*command, *arguments],
+            cwd=checkout,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        wall, after = time.monotonic() - start, os.times()
+        cpu = after.children_user + after.children_system
+        cpu -= before.children_user + before.children_system
+        return {"cpu": cpu, "wall": wall}, job_seconds(Path(folder))
 
 
 def section(data: pd.DataFrame) -> str:
     """Return the results in Markdown."""
-    runs = data.groupby("round").agg(
-        wall=("wall", "first"), seconds=("seconds", "sum"), jobs=("jobs", "sum")
+    runs = data.groupby(["code", "round"], sort=False).agg(
+        cpu=("cpu", "first"), wall=("wall", "first"), jobs=("jobs", "sum")
     )
-    idle = 1 - runs["seconds"] / (CORES * runs["wall"])
-    rules = data.groupby("rule")[["jobs", "seconds"]].min().reset_index()
-    jobs = runs["jobs"].iloc[0]
+    medians = runs.groupby("code", sort=False).median().reset_index()
+    medians["code"] = medians["code"].map({"old": "before", "new": "now"})
+    rules = data.groupby(["rule", "code"])["seconds"].median().unstack("code")
+    jobs = data[data["code"] == "new"].groupby("rule")["jobs"].first()
+    rules = rules.assign(jobs=jobs).dropna(subset="jobs").reset_index()
+    columns = {"rule": "{rule}", "jobs": "{jobs:.0f}"}
+    if "old" in rules:
+        columns["s, before"] = "{old:.1f}"
+    columns["s, now" if "old" in rules else "s"] = "{new:.1f}"
     return format_section(
         "The run on embedded data",
         "embedded",
-        f"Whole runs of `snakemake --cores {CORES}` in an empty folder. Seconds are of the clock.",
+        f"Whole runs of `snakemake --cores {CORES}` in an empty folder, in turns; medians of "
+        f"{data['round'].nunique()}. CPU seconds are of all processes of a run.",
         data,
-        f"{len(runs)} runs of {jobs} jobs took {_range(runs['wall'])} s, their jobs "
-        f"{_range(runs['seconds'])} s together. What no job uses of the cores, for Snakemake's own "
-        "work and while one of them has nothing to do, is at most "
-        f"{idle.max():.0%} (target for Snakemake's: under a third). Each rule's jobs together:",
         format_table(
-            {"rule": "{rule}", "jobs": "{jobs}", "seconds": "{seconds:.1f}"},
-            rules.sort_values("seconds", ascending=False),
+            {"run": "{code}", "jobs": "{jobs:.0f}", "CPU s": "{cpu:.0f}", "clock s": "{wall:.0f}"},
+            medians,
             words=1,
         ),
+        "Each rule's jobs together, in seconds of the clock:",
+        format_table(columns, rules.sort_values("new", ascending=False), words=1),
     )
-
-
-def _range(values: pd.Series) -> str:
-    return f"{values.min():.0f} to {values.max():.0f}"
