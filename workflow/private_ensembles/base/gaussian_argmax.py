@@ -14,7 +14,6 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 # So many bits of each V are drawn for every count, and later MORE_BITS for those still in question.
 FIRST_BITS = 16
@@ -107,6 +106,8 @@ def bracket_quantiles(
 
 def _quantiles(points: NDArray, size: int) -> NDArray[np.float64]:
     """Return Q(point / size): how large a standard Gaussian is that more than so many exceed."""
+    from scipy.special import ndtri  # late: jobs that train teachers would wait for it
+
     # The smaller tail is the one that a float holds.
     tails = (np.minimum(points, size - points) / size).astype(np.float64)
     return np.where(2 * points <= size, -1.0, 1.0) * ndtri(tails)
@@ -153,6 +154,8 @@ def bracket_quantile(point: int, drawn: int) -> tuple[Decimal, Decimal]:
     >>> bool(below < 0 < above < below + Decimal("1e-50"))
     True
     """
+    from scipy.special import ndtri
+
     size = 1 << drawn
     if 2 * point > size:
         below, above = bracket_quantile(size - point, drawn)
