@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from private_ensembles.papers.darrm.mathematics.cutting_planes import FINE_GAP
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
 from private_ensembles.papers.darrm.mathematics.linear_program import (
     Gurobi,
@@ -90,6 +91,29 @@ def test_the_bound_on_every_utility_covers_that_of_the_majority_itself(K):
     pmf = [Fraction(math.comb(K, l) * 3**l, 4**K) for l in range(K + 1)]
     exact = sum(pmf[l] - pmf[K - l] for l in range((K + 1) // 2, K + 1))
     assert exact <= Fraction(solution.utility_upper_bound) <= exact + Fraction(1e-12)
+
+
+@pytest.mark.parametrize("K", [35, 51, 101])
+def test_a_small_allowance_is_optimised_up_to_the_gap(K):
+    """Rows are then differences of nearly equal numbers, over an allowance as small as they are."""
+    solution = optimize_gamma(K, 1, 0.01, 1e-3)
+    assert solution.certificate.holds
+    assert solution.utility_upper_bound - solution.utility <= FINE_GAP
+
+
+def test_points_inside_are_taken_and_no_vertex(monkeypatch):
+    """HiGHS' prices are too far off at first: a finer unit of costs mends that."""
+    run, vertices = Highs._run, []
+
+    def note(self, *program, vertex=False, **options):
+        vertices.append(vertex)
+        return run(self, *program, vertex=vertex, **options)
+
+    monkeypatch.setattr(Highs, "_run", note)
+    solution = optimize_gamma(101, 3, 1.0, 1e-5)
+    assert solution.utility_upper_bound - solution.utility <= FINE_GAP
+    assert len(vertices) > solution.solver["rounds"]  # one program was passed on again
+    assert not any(vertices)
 
 
 # Solvers ------------------------------------------------------------------------------------------

@@ -19,9 +19,12 @@ from private_ensembles.papers.darrm.mathematics.privacy_cost import UNIT_ROUNDOF
 
 # A solver that takes more goes round in circles.
 MOST_STEPS, MOST_PIVOTS = 200, 100_000
-# An x is taken as optimal if it violates rows by less, and the bound is within NEAR tolerances.
+# An x is taken as optimal if it violates rows by less, and the bound is within NEAR tolerances, or
+# NOT_FAR if rounding allows no more: cutting planes go on from there, too.
 VIOLATION = 1e-8
-NEAR = 10
+NEAR, NOT_FAR = 10, 100
+# HiGHS leaves rows and prices off by this much, and allows no less.
+SOLVER_TOLERANCE = 1e-10
 # HiGHS leaves smaller entries of a row out; no bound rests on what it returns.
 NEGLIGIBLE = 1e-12
 
@@ -51,12 +54,34 @@ class LinearProgram:
     right: NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class _Point:
+    """A point that a solver ended at.
+
+    Attributes:
+        x: (n,).
+        multipliers: (m,), >= 0.
+        gap: between the two, relative; inf if there is no point that keeps the rows.
+    """
+
+    x: NDArray[np.float64]
+    multipliers: NDArray[np.float64]
+    gap: float
+
+
 class Highs:
     """HiGHS (highspy).
+
+    Its tolerances are absolute. Once its interior point method has ended too far from the optimum,
+    the costs of this and of later programs are passed on in a finer unit. A vertex, which the
+    simplex method finds, would violate many rows that are not in the program yet.
 
     Args:
         threads: how many it uses.
         vertex: go to a vertex, whose multipliers are few.
+
+    Attributes:
+        finer: whether costs are passed on in the finer unit.
     """
 
     name = "highs"
@@ -65,9 +90,7 @@ class Highs:
         import highspy  # late: a tenth of a second that certificates do without
 
         self.api = highspy
-        # Where rounding stops the interior point method, the simplex method takes over.
-        methods = ("ipx", "off"), ("simplex", "on")
-        self.methods = methods[1:] if vertex else methods
+        self.vertex, self.finer = vertex, False
         self.model = highspy.Highs()
         self.version = self.model.version()
         options = {
@@ -77,8 +100,8 @@ class Highs:
             "ipm_iteration_limit": MOST_STEPS,
             "simplex_iteration_limit": MOST_PIVOTS,
             "small_matrix_value": NEGLIGIBLE,
-            "primal_feasibility_tolerance": 1e-10,
-            "dual_feasibility_tolerance": 1e-10,
+            "primal_feasibility_tolerance": SOLVER_TOLERANCE,
+            "dual_feasibility_tolerance": SOLVER_TOLERANCE,
         }
         for option, value in options.items():
             self.model.setOptionValue(option, value)
@@ -91,30 +114,50 @@ class Highs:
         Raises:
             Infeasible: HiGHS finds no optimum.
         """
-        size = max(float(np.abs(program.cost).max()), 1e-300)  # HiGHS' tolerances are absolute
-        self.model.passModel(self._model(program, size))
         self.model.setOptionValue("ipm_optimality_tolerance", tolerance)
-        for method, presolve in self.methods:
-            self.model.clearSolver()
-            self.model.setOptionValue("solver", method)
-            self.model.setOptionValue("presolve", presolve)
-            self.model.run()
-            solution = self.model.getSolution()
-            # The status says less than the numbers: it asks for more digits than there are.
-            if solution.value_valid and solution.dual_valid:
-                x = np.array(solution.col_value)
-                multipliers = np.maximum(-size * np.array(solution.row_dual), 0.0)
-                if _is_near(program, x, multipliers, tolerance):
-                    return x, multipliers
+        if not self.vertex:
+            point = self._run_to_interior(program, tolerance)
+            if point.gap <= NOT_FAR * tolerance:
+                return point.x, point.multipliers
+        # Where rounding stops the interior point method, the simplex method takes over.
+        point = self._run(program, tolerance, vertex=True)
+        if point.gap <= NEAR * tolerance:
+            return point.x, point.multipliers
         status = self.model.modelStatusToString(self.model.getModelStatus())
         raise Infeasible(f"HiGHS ended with status {status!r}")
 
-    def _model(self, program: LinearProgram, size: float):
-        """Return the program as HiGHS takes it, with costs divided by their size."""
+    def _run_to_interior(self, program: LinearProgram, tolerance: float) -> _Point:
+        """Return the point of one unit of costs, or the better one of both units."""
+        finer = self.finer
+        point = self._run(program, tolerance, finer=finer)
+        if point.gap <= (NOT_FAR if finer else NEAR) * tolerance:
+            return point
+        self.finer = True
+        return min(point, self._run(program, tolerance, finer=not finer), key=lambda end: end.gap)
+
+    def _run(
+        self, program: LinearProgram, tolerance: float, *, finer: bool = False, vertex: bool = False
+    ) -> _Point:
+        """Return what one method comes to."""
+        unit = _cost_unit(program, tolerance, finer)
+        self.model.passModel(self._model(program, unit))
+        self.model.clearSolver()
+        self.model.setOptionValue("solver", "simplex" if vertex else "ipx")
+        self.model.setOptionValue("presolve", "on" if vertex else "off")
+        self.model.run()
+        solution = self.model.getSolution()
+        # The status says less than the numbers: it asks for more digits than there are.
+        x = np.array(solution.col_value)
+        multipliers = np.maximum(-unit * np.array(solution.row_dual), 0.0)
+        valid = solution.value_valid and solution.dual_valid
+        return _Point(x, multipliers, _gap(program, x, multipliers) if valid else np.inf)
+
+    def _model(self, program: LinearProgram, unit: float):
+        """Return the program as HiGHS takes it, with costs in this unit."""
         entries = np.abs(program.rows) > NEGLIGIBLE
         model = self.api.HighsLp()
         model.num_row_, model.num_col_ = program.rows.shape
-        model.col_cost_ = -program.cost / size
+        model.col_cost_ = -program.cost / unit
         model.col_lower_, model.col_upper_ = np.zeros(len(program.upper)), program.upper
         model.row_lower_ = np.full(len(program.right), -self.api.kHighsInf)
         model.row_upper_ = program.right
@@ -192,17 +235,25 @@ def solver_named(name: str, threads: int = 1) -> Highs | Gurobi:
     return SOLVERS[name](threads)
 
 
-def _is_near(
-    program: LinearProgram,
-    x: NDArray[np.float64],
-    multipliers: NDArray[np.float64],
-    tolerance: float,
-) -> bool:
-    """Return whether x keeps the rows and the multipliers bound the optimum near x's value."""
-    violation = float((program.rows @ x - program.right).max(initial=0.0))
+def _cost_unit(program: LinearProgram, tolerance: float, finer: bool) -> float:
+    """Return the unit of the costs, which HiGHS takes as 1: their largest, or a finer one.
+
+    In the finer one prices that are each off by SOLVER_TOLERANCE make the bound too large by
+    `tolerance` of all that there is to gain.
+    """
+    unit = max(float(np.abs(program.cost).max()), 1e-300)
+    if finer:
+        total = float(np.abs(program.cost) @ program.upper)
+        unit = min(unit, tolerance * total / (SOLVER_TOLERANCE * float(program.upper.sum())))
+    return max(unit, 1e-300)
+
+
+def _gap(program: LinearProgram, x: NDArray[np.float64], multipliers: NDArray[np.float64]) -> float:
+    """Return the bound of the multipliers less x's value, relative; inf if x violates a row."""
+    if float((program.rows @ x - program.right).max(initial=0.0)) > VIOLATION:
+        return np.inf
     bound = dual_bound(program, multipliers)
-    gap = bound - float(program.cost @ x)
-    return violation <= VIOLATION and gap <= NEAR * tolerance * abs(bound)
+    return (bound - float(program.cost @ x)) / max(abs(bound), 1e-300)
 
 
 def dual_bound(program: LinearProgram, multipliers: NDArray[np.float64]) -> float:
