@@ -25,6 +25,13 @@ def test_many_teachers_are_searched_from_the_inside():
     assert solution.solver["name"] == "interior"
 
 
+def test_steps_go_on_after_a_point_that_violates_nothing_far_from_the_optimum():
+    """One such point among the first steps, and the gap would stay at 3e-3."""
+    solution = optimize_gamma(203, 1, 1.0, 1e-3)
+    assert solution.certificate.holds
+    assert solution.utility_upper_bound - solution.utility <= 2 * GAP * solution.utility
+
+
 FILLED = ((31, 3, "uniform:0.95,1"), (101, 5, "uniform:0.5,1"))
 
 
@@ -114,6 +121,23 @@ def test_what_nothing_binds_ends_in_the_middle_of_the_optima():
 def test_a_tolerance_beyond_rounding_ends_with_the_best_point():
     cost, rows = program(3)
     assert interior_search.solve_to_interior(cost, np.vstack([rows, rows]), 0.0).gap < 1e-8
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_rows_leave_little_room_few_steps_lead_from_a_point_that_keeps_them(
+    monkeypatch, seed
+):
+    monkeypatch.setattr(interior_search, "MOST_STEPS", 30)
+    cost, rows = program(seed)
+    near = interior_search.solve_to_interior(cost, rows, 1e-6).x
+    floor = (1 - 1e-7) * float(cost @ near)  # of the utility, while the sum is raised
+    rows, right = np.vstack([-cost / floor, rows]), np.append(-1.0, np.ones(len(rows)))
+    ones = np.ones(len(cost))
+    optimum = -linprog(-ones, A_ub=rows, b_ub=right, bounds=(0, 1)).fun
+    raised = interior_search.solve_to_interior(ones, rows, 1e-3, right, start=near)
+    assert raised.gap <= 1e-3
+    assert (rows @ raised.x - right).max() <= 2 * interior_search.VIOLATION
+    assert optimum * (1 - 1e-3) <= ones @ raised.x <= optimum * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("weight", [0.01, 1.0])

@@ -35,7 +35,7 @@ SMOOTH_ENOUGH, FINE = 10, 0.2
 WORTH = 0.1
 # If a larger share of all l weighs next to nothing in the utility, their gamma is worth raising.
 OPEN_SHARE = 0.02
-SECOND_ROUNDS = 24
+SECOND_ROUNDS = 10
 # The search forgoes this share of what sum(gamma) could gain.
 BACK_OFF = 0.01
 
@@ -47,8 +47,11 @@ NEGLIGIBLE = 1e-14
 BLOCK, BAND = 64, 32
 # A smaller violation of a row counts as none.
 VIOLATION = 1e-9
-# After so many steps without a better gap rounding has the last word.
+# After so many steps that get no nearer to the optimum or to the rows, rounding has the last word.
 PATIENCE = 8
+# A start at the boundary is taken to be so far from it, and its prices are those of a start that is
+# farther: they would be too high for the first steps.
+LEAST_ROOM, LEAST_ROOM_OF_PRICES = 1e-9, 1e-3
 
 
 class InteriorSearch:
@@ -209,7 +212,11 @@ class InteriorSearch:
         floor, least_value = self.value - sufficient_gap / 4, self.value - 0.6 * sufficient_gap
         for _ in range(SECOND_ROUNDS):
             x, _ = self._solve(
-                np.ones(len(start)), FIRST_TOLERANCE, level=FIRST_TOLERANCE, floor=floor
+                np.ones(len(start)),
+                FIRST_TOLERANCE,
+                level=FIRST_TOLERANCE,
+                floor=floor,
+                start=start,
             )
             x = start + (1 - BACK_OFF) * (x - start)
             # All corners are looked at only if the planes leave x nearly as it is.
@@ -237,10 +244,12 @@ class InteriorSearch:
         *,
         level: float = 0.0,
         floor: float | None = None,
+        start: NDArray[np.float64] | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return a central x, no known row violated, and multipliers of all known rows.
 
         floor: the least utility; None for whatever it is.
+        start: a private gamma of at least that utility, which the steps start from.
         """
         cost = self._express_in_variables(cost)
         extra_rows, extra_right = np.zeros((0, len(cost))), np.zeros(0)
@@ -253,7 +262,10 @@ class InteriorSearch:
         in_use = self.known.in_use.copy()
         rows = np.vstack([extra_rows, self._express_in_variables(self.known.rows[in_use])])
         right = np.append(extra_right, np.ones(len(rows) - len(extra_rows)))
-        solution = solve_to_interior(cost, rows, tolerance, right, self._curvature(cost, level))
+        if start is not None and self.monotone:
+            start = np.diff(start, prepend=0.0)
+        curvature = self._curvature(cost, level)
+        solution = solve_to_interior(cost, rows, tolerance, right, curvature, start)
         x = np.clip(np.cumsum(solution.x) if self.monotone else solution.x, 0.0, 1.0)
         multipliers = np.zeros(len(in_use))
         multipliers[in_use] = solution.multipliers[len(extra_rows) :]
@@ -310,6 +322,7 @@ def solve_to_interior(
     tolerance: float,
     right: NDArray[np.float64] | None = None,
     curvature: NDArray[np.float64] | float = 0.0,
+    start: NDArray[np.float64] | None = None,
 ) -> InteriorPoint:
     """Maximise cost @ x over rows @ x <= right, 0 <= x <= 1, up to a relative gap of `tolerance`.
 
@@ -327,25 +340,35 @@ def solve_to_interior(
         right: (m,); None means 1.
         curvature: (n, n), positive semidefinite: x @ curvature @ x / 2 is taken off what is
             maximised.
+        start: (n,), a point that keeps the rows; None for the middle of 0 and 1. Where the rows
+            leave little room, steps from the middle take long to find it.
 
     References:
         Mehrotra's method: Nocedal and Wright, Numerical Optimization, 14.2 and 16.6.
     """
     n = len(cost)
     right = np.ones(len(rows)) if right is None else right
-    x, z = np.full(n, 0.5), np.full(n, 0.5)
-    s = np.maximum(right - rows @ x, 0.05)
+    if start is None:
+        x, room = np.full(n, 0.5), 0.05
+    else:
+        x, room = np.clip(start, LEAST_ROOM, 1 - LEAST_ROOM), LEAST_ROOM
+    primal = [x, 1 - x, np.maximum(right - rows @ x, room)]
     scale = 0.1 * max(float(np.abs(cost).mean()), 1e-300)
-    primal, dual = [x, z, s], [scale / x, scale / z, scale / s]
-    best, idle_steps = InteriorPoint(x, dual[2], np.inf), 0
+    dual = [scale / np.maximum(values, LEAST_ROOM_OF_PRICES) for values in primal]
+    best, least_lack, idle_steps = InteriorPoint(x, dual[2], np.inf), np.inf, 0
     curvature = np.zeros((n, n)) + curvature
     blocks = _blocks(rows)
     for _ in range(MOST_STEPS):
         left_sides, prices = rows @ primal[0], dual[2] @ rows
         curved = curvature @ primal[0]
-        gap = _gap(cost - curved, right, primal[0], dual[2], left_sides, prices)
-        idle_steps = 0 if gap < best.gap else idle_steps + 1
+        gap, violation = _gap(cost - curved, right, primal[0], dual[2], left_sides, prices)
+        # One of the first points may violate nothing, and those that lead to the optimum a little.
+        lack = gap + violation
+        idle_steps = 0 if lack < least_lack else idle_steps + 1
+        least_lack = min(lack, least_lack)
+        gap += violation / VIOLATION
         if gap < best.gap:
+            idle_steps = 0
             best = InteriorPoint(primal[0], dual[2], gap)
         if best.gap <= tolerance or idle_steps > PATIENCE:
             break
@@ -377,11 +400,11 @@ def solve_to_interior(
 
 def _gap(
     cost: NDArray, right: NDArray, x: NDArray, y: NDArray, left_sides: NDArray, prices: NDArray
-) -> float:
-    """Return the dual bound less the utility, relative to the bound; more if x violates a row."""
+) -> tuple[float, float]:
+    """Return the dual bound less the utility, relative, and by what x violates the rows."""
     bound = float(y @ right + np.maximum(cost - prices, 0).sum())
     violation = max(0.0, float((left_sides - right).max()) - VIOLATION)
-    return abs(bound - float(cost @ x)) / max(abs(bound), 1e-300) + violation / VIOLATION
+    return abs(bound - float(cost @ x)) / max(abs(bound), 1e-300), violation
 
 
 def _step(
