@@ -88,12 +88,12 @@ def test_claims_are_theorem_4s_and_the_truth_is_not():
 
 def test_account_says_what_rests_on_votes(nzc_inputs):
     votes, labels = nzc_inputs
-    rows = account_votes(inputs(votes, labels), SETTINGS, **HERE)
+    rows = pd.DataFrame(account_votes(inputs(votes, labels), SETTINGS, **HERE))
     value = rows.set_index(["aggregator", "quantity"])["value"]
     assert set(rows["release"]) == {FREE_OF_VOTES, NOT_FOR_RELEASE}
     free = rows[rows["release"] == FREE_OF_VOTES]
     turned = inputs({K: counts[::-1] for K, counts in votes.items()}, labels)
-    other = account_votes(turned, SETTINGS, **HERE)
+    other = pd.DataFrame(account_votes(turned, SETTINGS, **HERE))
     pd.testing.assert_frame_equal(free, other[other["release"] == FREE_OF_VOTES])
     # Data-dependent and below what holds for all data sets.
     for name in ("lnmax-10", "lnmax-60"):
@@ -134,7 +134,7 @@ def test_tables_carry_the_verdict(nzc_inputs):
         for seed in (0, 1)
     ]
     facts = {"here": {"stand_in": True, "K": 20, "few": 3}}
-    privacy = account_votes(votes, SETTINGS, **HERE)
+    privacy = pd.DataFrame(account_votes(votes, SETTINGS, **HERE))
     table = summarise_students(privacy, pd.DataFrame(rows), pd.DataFrame(trained), facts)
     table = table.set_index("aggregator")
     assert list(table.index) == list(aggregators(SETTINGS))

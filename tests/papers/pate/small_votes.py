@@ -4,6 +4,7 @@ import copy
 import math
 
 import numpy as np
+import pandas as pd
 
 from private_ensembles.labels.votes import Votes
 from private_ensembles.papers.pate.experiment import account_votes, release_labels
@@ -46,7 +47,8 @@ COUNTS, LABELS = votes()
 
 def accounted(counts=COUNTS, labels=LABELS, task="digits", seed=0, noise="reproducible", **changes):
     inputs, settings = {"votes": Votes(CLASSES, labels, counts=counts)}, copy.deepcopy(SETTINGS)
-    return account_votes(inputs, settings | changes, name=task, seed=seed, noise=noise)
+    rows = account_votes(inputs, settings | changes, name=task, seed=seed, noise=noise)
+    return pd.DataFrame(rows)
 
 
 def quantities(table, aggregator, draw=0):

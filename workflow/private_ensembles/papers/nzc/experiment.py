@@ -7,7 +7,6 @@ release: NZC's labels are not private (docs/nzc.md), and accuracies are measured
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 
 from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.base.streams import generator
@@ -91,7 +90,7 @@ def release_labels(
 
 def account_votes(
     inputs: Mapping[str, Votes], settings: Mapping, *, name: str, seed: int, noise: str
-) -> pd.DataFrame:
+) -> list[dict]:
     """Return claimed and true cost of every aggregator, and Table 2's accuracy of labels.
 
     For LNMax:
@@ -143,7 +142,7 @@ def account_votes(
                 **claims(settings["mechanism"], queries, delta, votes[teachers]),
             )
             add(aggregator, NOT_FOR_RELEASE, **_accuracy(votes[teachers], labels, settings))
-    return pd.DataFrame(rows)
+    return rows
 
 
 def claims(mechanism: Mapping, queries: int, delta: float, counts: np.ndarray) -> dict[str, float]:

@@ -4,10 +4,12 @@ Everything here takes votes and parameters and returns rows; drawing is in `pape
 Costs that depend on the votes are not for release (PATE, appendix B).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from private_ensembles.accounting.composition import rdp_to_dp
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
@@ -29,6 +31,9 @@ from private_ensembles.papers.pate.mathematics.rounds import (
     worst_case_epsilon,
 )
 from private_ensembles.papers.pate.orders import order_grid
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def draw_queries(pool: int, queries: int, seed: int, task: str, draw: int) -> np.ndarray:
@@ -104,6 +109,8 @@ def noise_comparison(
                         "release": NOT_FOR_RELEASE,
                     }
                 )
+    import pandas as pd  # late: jobs that release or account for labels would wait for it
+
     return pd.DataFrame(rows)
 
 
@@ -161,7 +168,7 @@ def aggregators(settings: Mapping, two_rounds: Mapping | None = None) -> dict[st
 
 def account_votes(
     inputs: Mapping[str, Votes], settings: Mapping, *, name: str, seed: int, noise: str
-) -> pd.DataFrame:
+) -> list[dict]:
     """Return the cost of every aggregator of the task `name`, by draw of queries: Tables 1 and 2.
 
     For `confident`:
@@ -212,9 +219,9 @@ def account_votes(
             else:
                 quantities = _lnmax_account(counts[chosen_queries], settings)
             for quantity, (value, release) in quantities.items():
-                rows.append((name, aggregator, draw, quantity, value, release))
-    columns = ["task", "aggregator", "draw", "quantity", "value", "release"]
-    return pd.DataFrame(rows, columns=columns)
+                row = {"task": name, "aggregator": aggregator, "draw": draw, "quantity": quantity}
+                rows.append(row | {"value": float(value), "release": release})
+    return rows
 
 
 def _pool(inputs: Mapping[str, Votes], settings: Mapping) -> tuple[np.ndarray, np.ndarray]:
