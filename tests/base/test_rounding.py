@@ -56,6 +56,17 @@ def test_a_ball_knows_where_nothing_is_known():
             assert np.isposinf(lost.upper)
 
 
+def test_exponentials_of_a_wide_ball_lie_in_their_ball():
+    """Up to a radius of 1 it has ends; beyond, r + r^2 would soon be less than e^r - 1."""
+    for radius in (0.5, 1.0, 1.5, 2.0, 3.0, 20.0):
+        for ball, end in (
+            (Ball(0.25, radius).exp(), np.exp(0.25 + radius)),
+            (Ball(0.25, radius).expm1(), np.expm1(0.25 + radius)),
+        ):
+            assert end <= ball.upper
+            assert np.isfinite(ball.upper) == (radius <= 1)
+
+
 def test_a_sum_of_exponentials_neither_overflows_nor_loses_digits():
     for a, b in ((900.0, 880.0), (-900.0, -900.5), (1e-9, -40.0), (-1.0, -0.4586751453870819)):
         found = log_sum(Ball(a), Ball(b))

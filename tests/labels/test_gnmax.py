@@ -15,6 +15,7 @@ from private_ensembles.labels import gnmax
 from private_ensembles.labels.gnmax import (
     gnmax_sigma,
     label_probability,
+    order_grid,
     search_sigma,
     single_label_sigma,
 )
@@ -90,6 +91,15 @@ def test_label_probability_is_symmetric_and_grows_with_the_votes():
     np.testing.assert_allclose(probability + probability[::-1], 1, atol=1e-15)
     assert 1 - probability[11] == pytest.approx(0.36, abs=0.005)
     assert 1 - label_probability(11, 7.683)[11] == pytest.approx(0.16, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("method", "first", "last"), [("improved", 1.5, 20.5), ("rdp", 12.75, 20.25)]
+)
+def test_orders_are_searched_up_to_the_largest(method, first, last):
+    """The classic conversion takes all of this budget up to the order 1 + 1.125 / 0.1."""
+    orders = order_grid(0.1, math.exp(-1.125), method=method, order_max=20.5, order_step=0.5)
+    np.testing.assert_allclose(orders, np.arange(first, last + 0.1, 0.5), rtol=1e-12)
 
 
 def test_a_small_budget_has_orders_enough():

@@ -159,8 +159,9 @@ def test_a_missing_file_and_a_missing_folder_are_named(tmp_path):
         LedgerFile.create(tmp_path / "nowhere" / "b.session", "{}")
 
 
-def test_another_format_is_refused(path):
-    change(path, f"PRAGMA user_version = {ledger_file.VERSION + 1}")
+@pytest.mark.parametrize("by", [-1, 1])
+def test_another_format_is_refused(path, by):
+    change(path, f"PRAGMA user_version = {ledger_file.VERSION + by}")
     with pytest.raises(ValueError, match="another version of this program made it"):
         opened(path)
 

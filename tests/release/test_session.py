@@ -212,6 +212,14 @@ def test_what_is_refused_costs_nothing(tmp_path):
             assert session.state == before, message
 
 
+def test_counts_of_fewer_classes_are_refused_and_cost_nothing(tmp_path):
+    with create(tmp_path, classes=3, mechanisms=["gnmax"]) as session:
+        before = session.state
+        with pytest.raises(ValueError, match="counts of 2 classes: must be of 3"):
+            session.release([[3, 2]])
+        assert session.state == before
+
+
 def test_what_is_missing_fails_before_the_charge(tmp_path, monkeypatch):
     with create(tmp_path) as session:
         before = session.state

@@ -171,7 +171,10 @@ def test_secure_noise_of_several_votes_is_that_of_one_by_group_privacy(name):
         )
         parameters = mechanism.calibrate(task)
         assert not parameters.continuous
-        assert mechanism.cost(task, parameters).proven <= 1
+        cost = mechanism.cost(task, parameters)
+        assert cost.proven <= cost.claimed <= 1
+        if name == "gnmax":  # the paper claims what Rényi divergence says, and more is proven
+            assert cost.proven < 0.8 < 0.99 < cost.claimed
         continuous = mechanism.calibrate(replace(task, secure=False))
         more = mechanism.law.scale_noise(continuous, 1.02)
         assert mechanism.cost(task, more).proven <= 1

@@ -65,6 +65,36 @@ def test_gnmax_s_labels_do_not_depend_on_the_queries_that_follow():
     assert not np.array_equal(whole, gnmax(counts, 3.0, SeededNoise(np.random.default_rng(6))))
 
 
+@pytest.mark.parametrize("law", [WHOLE, CONTINUOUS, COINS])
+def test_seeded_labels_are_those_of_the_seed_whatever_sampler_secure_ones_have(law):
+    counts = np.tile([[6, 5]], (200, 1))
+    seeded = [SeededNoise(np.random.default_rng(5)) for _ in range(2)]
+    assert law.draw(counts, GaussianNoise(3.0), seeded[0]).tolist() == (
+        gnmax(counts, 3.0, seeded[1]).tolist()
+    )
+
+
+class NamedNoise:
+    """A source of secure labels that says which noise it was asked for."""
+
+    secure = True
+
+    def argmax_whole_gaussian(self, counts, sigma):
+        return np.zeros(len(counts), int)
+
+    def argmax_gaussian(self, counts, sigma):
+        return np.ones(len(counts), int)
+
+
+@pytest.mark.parametrize(
+    ("law", "n_classes", "drawn"), [(WHOLE, 2, 0), (WHOLE, 3, 0), (CONTINUOUS, 2, 1), (COINS, 3, 1)]
+)
+def test_secure_labels_are_of_the_noise_that_is_charged(law, n_classes, drawn):
+    """And not coins, whose law is another than that of noise on whole numbers."""
+    counts = np.full((200, n_classes), 5)
+    assert (law.draw(counts, GaussianNoise(3.0), NamedNoise()) == drawn).all()
+
+
 @pytest.mark.parametrize(("law", "n_classes"), [(CONTINUOUS, 2), (CONTINUOUS, 10), (COINS, 10)])
 def test_secure_continuous_noise_has_the_pairs_of_continuous_noise(law, n_classes):
     task = Task(Ensemble(50, n_classes), Budget(2.0, 1e-5), Wanted(1))
