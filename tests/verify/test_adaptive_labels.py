@@ -9,6 +9,7 @@ from functools import partial
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
@@ -328,19 +329,15 @@ def test_counts_without_noise_are_refused():
         verify.discrete_noise(3, Fraction(0))
 
 
+def maximum_of(scale, teachers, cells, leads="votes", panels=1):
+    law = {"name": "gaussian_maximum", "scale": write_hexadecimal(scale), "classes": 5}
+    law |= {"teachers": teachers, "leads": leads, "cells": cells, "panels": panels}
+    return verify.Maximum(law | {"lattice": "none"})
+
+
 def test_the_density_and_the_distribution_lie_between_their_bounds():
     """To the last of the verifier's digits, at coordinates left and right of 0."""
-    law = {
-        "name": "gaussian_maximum",
-        "scale": write_hexadecimal(7.3),
-        "teachers": 40,
-        "classes": 5,
-        "leads": "votes",
-        "cells": 2,
-        "panels": 1,
-        "lattice": "none",
-    }
-    maximum = verify.Maximum(law)
+    maximum = maximum_of(7.3, 40, 2)
     for n, m in [(-40, 1), (-7, -1), (0, 0), (0, 1), (3, -1), (11, 1), (60, 0)]:
         low, high, below, above = maximum.bound_density_and_cdf(n, m)
         x = maximum.coordinate(n, m)
@@ -349,6 +346,73 @@ def test_the_density_and_the_distribution_lie_between_their_bounds():
             density, share = (f(x) * verify.ONE for f in (mpmath.npdf, mpmath.ncdf))
             assert low <= density <= high <= low + 6
             assert below <= share <= above <= below + 6
+
+
+def test_the_chance_that_the_first_wins_lies_between_its_bounds_however_small():
+    """It is less than the verifier's last digit where a is 13 sigma behind and M far ahead."""
+    maximum = maximum_of(0.5, 30, 2)
+    for lead in (-maximum.leads, 2):
+        bounds, w = maximum.first_wins(lead), maximum.half_move + lead * maximum.half_move
+        for j in (0, 20, len(bounds) - 2):
+            c = maximum.start(j) * maximum.unit
+            with mpmath.workdps(40):
+                x, half = (mpmath.mpf(y.numerator) / y.denominator for y in (c, w / 2))
+                exact = mpmath.quad(
+                    lambda y, h=half: mpmath.npdf(y - h) * mpmath.ncdf(y + h),
+                    [x + k for k in (0, 2, 7, 16)],
+                )
+            below, above = bounds[j]
+            assert below <= exact * verify.ONE <= above, (lead, j)
+
+
+def bends(w, c):
+    """Second derivatives of Pr[a], Pr[b] and Pr[another] by c and by w, and what w does to them.
+
+    Both are given as (2, 3, ...). In closed form; Pr[b] is Pr[a] at -w, and the three add up to 1.
+    """
+
+    def density(x):
+        return np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+
+    def first(w):
+        a, b = c - w / 2, c + w / 2
+        only, both = density(a) * ndtr(b), density(a) * density(b)
+        tie = np.exp(-(w**2) / 4) * ndtr(-math.sqrt(2) * c) / (2 * math.sqrt(math.pi))
+        return np.array(
+            [
+                [a * only - both, (a * only + both) / 4 - w / 2 * tie],
+                [
+                    ((a**2 - 1) * only + b * both) / 2,
+                    ((a**2 - 1) * only + (a - w) * both) / 8 + (w**2 / 4 - 0.5) * tie,
+                ],
+            ]
+        )
+
+    mine, theirs = first(w), first(-w) * np.array([1, -1]).reshape(2, 1, *np.ones(w.ndim, int))
+    return np.abs(np.stack([mine, theirs, mine + theirs], axis=2))
+
+
+@pytest.mark.parametrize("leads", ["votes", "cells"])
+def test_no_probability_bends_more_than_its_cells_say(leads):
+    """At their corners, before, during and after a move of a vote; and hardly more is granted."""
+    maximum = maximum_of(8.0, 13, 16, leads)
+    cell, move = float(maximum.cell), 2 * float(maximum.half_move)
+    places = np.arange(-maximum.leads, maximum.leads + 1) * maximum.stride
+    w = (move / 2 + places * cell)[:, None]
+    c = np.array([float(maximum.start(j) * maximum.unit) for j in range(maximum.middles)])[None, :]
+    for moved in (False, True):
+        granted = np.array(maximum.curvature_bounds(move=moved), dtype=float) / verify.ONE
+        exact = np.max(
+            [bends(w - x * move + 0 * c, c) for x in (0, 0.5, 1)[: 1 + 2 * moved]], axis=0
+        )
+        if leads == "votes":  # then no lead lies between nodes
+            exact[:, 1] = 0
+        needed = exact.sum(axis=1) * cell**2 / 8  # (2, 3, leads, middles)
+        needed[1] *= move
+        needed = np.moveaxis(needed.reshape(6, *needed.shape[2:]), 0, -1)
+        assert (granted >= needed * (1 - 1e-9)).all()
+        closest = (granted / np.maximum(needed, 1e-300)).min(axis=(0, 1))
+        assert (closest < 1.4).all()
 
 
 @pytest.mark.parametrize(

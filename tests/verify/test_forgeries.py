@@ -19,6 +19,7 @@ from private_ensembles.accounting.certificate_format import write_hexadecimal
 from private_ensembles.base import files
 from private_ensembles.papers.darrm.mathematics import optimize_gamma
 from private_ensembles.papers.darrm.mathematics.certificate_file import make_gamma_record
+from private_ensembles.papers.darrm.mathematics.privacy_cost import PrivacyProblem
 from verify import verify
 
 from .mutations import build_certificate
@@ -287,6 +288,15 @@ def test_no_number_of_the_file_may_differ_from_what_is_proven(real, status):
     for path, values in OTHERS.items():
         for new in values:
             refused(status, changed(file, path, new), path, new)
+
+
+def test_the_rounding_of_a_gamma_that_was_not_scaled_is_the_least_that_is_accepted(real, status):
+    file, place = real["gamma file"], ("certificate", "rounding_error")
+    setting = (file[name] for name in ("K", "m", "epsilon", "Delta", "delta"))
+    least = PrivacyProblem(*setting).rounding_bound()
+    assert within(file, place) == 2 * least  # the gamma of this file was
+    assert status(changed(file, place, least))[0] == 0
+    refused(status, changed(file, place, least * (1 - 1e-5)))
 
 
 def test_a_worst_cost_below_what_gamma_costs_is_refused_though_the_label_is_private(real, status):
