@@ -6,6 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from scipy.stats import beta, binom
 
 from private_ensembles.accounting.adaptive_composition.account import (
@@ -177,6 +178,22 @@ def test_a_rare_and_large_loss_is_found_beyond_the_first_guess(labels, delta):
     # So many labels with the large loss come with a chance above delta, one more does not.
     times = int((binom.sf(np.arange(labels), labels, 0.01) > delta).sum())
     assert found.upper == pytest.approx(times * math.log(1e4), rel=0.01)
+
+
+@pytest.mark.parametrize("leak", [1e-8, 1e-6])
+def test_what_a_label_loses_at_any_distance_is_no_reason_to_lose_more(leak):
+    """Some labels tell all, beside coins: each costs its leak, and the others what they cost."""
+    ones = ndtr((2 * np.arange(41) - 40) / 8)
+    coins = np.column_stack([1 - ones, ones])
+    told, never = np.full((40, 1), leak), np.zeros((40, 1))
+    leaky = NeighbourPairs(
+        np.hstack([(1 - leak) * coins[:-1], told, never]),
+        np.hstack([(1 - leak) * coins[1:], never, told]),
+        2**-50,
+    )
+    without = adaptive_epsilon(two_class_dominating_pairs(ones), 100, 1e-3 - 100 * leak)
+    found = adaptive_epsilon(leaky, 100, 1e-3)
+    assert found.upper <= 1.002 * without.upper
 
 
 def test_beyond_its_ends_a_curve_says_what_is_certain():
