@@ -124,11 +124,17 @@ class Reader:
         env = aside / "environment"
         venv.create(env, symlinks=True)
         library = Path(sysconfig.get_path("purelib", vars={"base": str(env)}))
-        ours = sysconfig.get_path("purelib")
-        (library / "lock.pth").write_text(f"{ours}\n{ROOT / 'workflow'}\n{ROOT}\n")
-        self._write(env, "private-ensembles", "private_ensembles.command.main", "main")
-        self._write(env, "votes", "tests.blocks", "write_votes")
-        path = [str(env / "bin"), os.path.dirname(sys.executable), variables["PATH"]]
+        installed = sysconfig.get_path("purelib")
+        (library / "lock.pth").write_text(f"{installed}\n{ROOT / 'workflow'}\n{ROOT}\n")
+        self._given = aside / "given"
+        self._given.mkdir()
+        python = env / "bin" / "python"
+        _write_script(
+            env / "bin" / "private-ensembles", python, "private_ensembles.command.main", "main"
+        )
+        _write_script(self._given / "votes", python, "tests.blocks", "write_votes")
+        ours = os.path.dirname(sys.executable)
+        path = [str(env / "bin"), ours, variables["PATH"], str(self._given)]
         self._variables = variables | {
             "PATH": os.pathsep.join(path),
             "PWD": str(folder),
@@ -137,14 +143,6 @@ class Reader:
             "GIT_CONFIG_KEY_0": f"url.{ROOT}.insteadOf",
             "GIT_CONFIG_VALUE_0": HOSTED,
         }
-
-    def _write(self, env: Path, name: str, module: str, function: str) -> None:
-        script = env / "bin" / name
-        script.write_text(
-            f"#!{env / 'bin' / 'python'}\nimport sys\nfrom {module} import {function}\n"
-            f"sys.exit({function}())\n"
-        )
-        script.chmod(0o755)
 
     def follow(self, block: Block, timeout: float) -> None:
         """Do what a block says; AssertionError where it fails or prints something else."""
@@ -188,7 +186,7 @@ class Reader:
     def _leave_for_a_bare_machine(self) -> None:
         env = self._aside / "bare"
         venv.create(env, with_pip=True, symlinks=True)
-        self._variables["PATH"] = f"{env / 'bin'}:/usr/local/bin:/usr/bin:/bin"
+        self._variables["PATH"] = f"{env / 'bin'}:/usr/local/bin:/usr/bin:/bin:{self._given}"
         self._state.unlink(missing_ok=True)
 
     def _python(self, block: Block) -> None:
@@ -215,6 +213,14 @@ def differs(prints: str, printed: str) -> str:
     if checker.check_output(prints, printed, _OUTPUT):
         return ""
     return checker.output_difference(doctest.Example("", prints), printed, doctest.REPORT_NDIFF)
+
+
+def _write_script(script: Path, python: Path, module: str, function: str) -> None:
+    """Write a command that calls a function by this Python."""
+    script.write_text(
+        f"#!{python}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())\n"
+    )
+    script.chmod(0o755)
 
 
 def write_votes() -> None:

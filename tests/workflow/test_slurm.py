@@ -70,7 +70,7 @@ GROUPS = [POINT.format(1, "0.0001"), POINT.format(3, "0.000299970001"), VOTES]
 # The votes of both ensembles are one job, for which each ensemble is a group of its own.
 JOBS = [("cast", "800M"), ("gamma", "1200M"), ("teachers", "1200M"), ("teachers", "1200M")]
 # The labels of both m are one as well, and the plan and the study of objectives one each.
-MORE = [("labels", "1200M"), ("plan", "1000M"), ("study", "900M"), ("teachers", "1200M")]
+MORE = [("labels", "1200M"), ("plan", "1000M"), ("study", "900M")]
 
 
 @pytest.mark.slow
