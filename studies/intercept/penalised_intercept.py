@@ -122,7 +122,7 @@ def count_labels(thirds: Thirds, settings, *, n, sizes, C, seed, path, progress=
 
     Args:
         thirds: the data.
-        settings: those of `papers.dpbag.experiment.account_labels`.
+        settings: epsilon (list), delta, delta_of_counts, noise and order_max.
         n: number of shards.
         sizes: numbers k of partitions, increasing.
         C: weight of the records against the penalty.
