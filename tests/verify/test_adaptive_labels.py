@@ -329,6 +329,22 @@ def test_counts_without_noise_are_refused():
         verify.discrete_noise(3, Fraction(0))
 
 
+@pytest.mark.parametrize("off", ["0", "1/1000", "-1/1000"])
+def test_a_label_of_noise_is_no_further_from_its_coin_than_is_said(off):
+    """Coins at the nearest floats; the one of 3 ones of 4 is moved, and then it is the furthest."""
+    with mpmath.workdps(100):
+        truth = [mpmath.ncdf(-abs(2 * ones - 4) / (3 * mpmath.sqrt(2))) for ones in range(5)]
+        coins = [Fraction(float(p)) for p in truth]
+        coins[3] += Fraction(off)
+        exact = max(
+            abs(mpmath.mpf(p.numerator) / p.denominator - q)
+            for p, q in zip(coins, truth, strict=True)
+        )
+        found = verify.coin_total_variation([[1, str(p)] for p in coins], Fraction(3))
+        found = mpmath.mpf(found.numerator) / found.denominator
+        assert exact <= found <= exact * (1 + mpmath.mpf(10) ** -30)
+
+
 def maximum_of(scale, teachers, cells, leads="votes", panels=1):
     law = {"name": "gaussian_maximum", "scale": write_hexadecimal(scale), "classes": 5}
     law |= {"teachers": teachers, "leads": leads, "cells": cells, "panels": panels}
