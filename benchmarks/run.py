@@ -33,6 +33,7 @@ BENCHMARKS = (
     "absent",
     "gamma",
     "gamma_points",
+    "gamma_corners",
     "many_labels",
     "sessions",
     "tokens",
