@@ -94,7 +94,8 @@ def section(data: pd.DataFrame) -> str:
         "Processor seconds of one certified γ, prior Uniform[0.5, 1], δ = 1 − (1 − Δ)^m: medians "
         f"of {ROUNDS} rounds, in turns with an older checkout (before). The gap is the upper bound "
         "on every private γ's utility less the utility. The first two points took longest of "
-        "their kind; at the others searches ended far from the optimum."
+        "their kind; at the others searches ended far from the optimum. The hard points above were "
+        "measured with the older code."
     )
     return format_section(
         "γ where it was slow or rough",
