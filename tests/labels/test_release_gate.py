@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
-from private_ensembles.labels import registry, release_marks
+from private_ensembles.labels import registry, release_gate, release_marks
+from private_ensembles.labels.laws.checked import CheckedNoise, ThresholdedLaw
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.release_gate import (
@@ -54,6 +55,42 @@ def test_labels_stop_at_the_cap(name):
     assert released.dtype == np.int64
     assert len(released) == 60
     assert 0 < (released >= 0).sum() <= 3
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if load_mechanism(name).law.needs_only_counts]
+)
+def test_labels_of_a_seed_are_the_same_in_whatever_pieces_queries_come(name, monkeypatch):
+    """They are those of one draw for all queries, even of those after the cap."""
+    mechanism = load_mechanism(name)
+    model = min(mechanism.guarantee.privacy_models)
+    facts = {"privacy_model": model, "labels": 31, "queries": 50, "epsilon": 20.0}
+    parameters = mechanism.calibrate(Task.from_dict(BASE.to_dict() | facts))
+    votes = Votes(2, np.full(60, -1), np.random.default_rng(3).integers(0, 2, (60, 9)))
+
+    def seeded() -> SeededNoise:
+        return SeededNoise(np.random.default_rng(3))
+
+    whole = mechanism.law.draw_capped(votes.histogram(), parameters, seeded())
+    monkeypatch.setattr(release_gate, "_COUNTS_AT_ONCE", 14)
+    released = release_from_votes(mechanism, votes, parameters, seeded())
+    np.testing.assert_array_equal(released, whole)
+
+
+def test_secure_noise_is_drawn_for_no_query_after_the_cap(monkeypatch):
+    mechanism, drawn = load_mechanism("confident_gnmax"), []
+
+    def draw(law, counts, parameters, source):
+        drawn.append(len(counts))
+        return np.zeros(len(counts), np.int64)
+
+    monkeypatch.setattr(ThresholdedLaw, "draw", draw)
+    monkeypatch.setattr(release_gate, "_COUNTS_AT_ONCE", 14)
+    parameters = CheckedNoise(5, 4.0, 3.0, queries=17, labels=11)
+    votes = Votes(2, np.full(60, -1), np.zeros((60, 9), int))
+    released = release_from_votes(mechanism, votes, parameters, SecureNoise())
+    assert drawn == [7, 7, 3]
+    assert released.tolist() == [0] * 11 + [-1] * 49
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -268,3 +268,20 @@ def test_what_does_not_go_together_is_one_line(counts, given, says):
     with pytest.raises(ValueError, match=says) as caught:
         votes_from_arrays(counts, **given)
     assert "\n" not in str(caught.value)
+
+
+STATED = {
+    "votes": {"votes": np.random.default_rng(4).integers(0, 2, (30, 5))},
+    "absent": {"votes": np.random.default_rng(4).integers(-1, 2, (30, 5)), "absent": True},
+    "counts": {"counts": np.tile([[2, 3], [4, 1], [0, 5]], (10, 1))},
+    "few ones": {"votes": np.random.default_rng(4).integers(0, 2, (30, 5)), "most_ones": 4},
+}
+
+
+@pytest.mark.parametrize("stated", STATED.values(), ids=STATED)
+def test_the_histogram_of_some_queries_is_that_of_all_in_part(stated):
+    votes = Votes(2, np.full(30, -1), **stated)
+    for queries in (slice(7, 20), np.array([3, 29]), np.arange(30) % 3 == 0):
+        expected = votes.histogram()[queries]
+        assert np.array_equal(votes.histogram(queries), expected)
+        assert np.array_equal(votes.limit_ones().histogram(queries), expected)

@@ -38,11 +38,11 @@ def votes_from_arrays(
     >>> votes_from_arrays([[4, 1], [2, 3]]).n_teachers
     5
     """
-    rows = _require_rows(counts)
-    sums = rows.sum(axis=1)
+    rows, sums = _require_rows(counts)
     if absent:
         stated: dict[str, Any] = {"teachers": teachers}  # None is refused, too
         checks.check_integer(at_least=2, at_most=MOST_TEACHERS, **stated)
+        assert teachers is not None  # it is an integer
         if (sums > teachers).any():
             raise ValueError(f"counts: every row must add up to at most {teachers} teachers")
         return _votes(rows, most_ones, teachers=teachers, absent=True)
@@ -60,7 +60,7 @@ def votes_from_arrays(
 
 
 def _votes(
-    rows: NDArray[np.int64],
+    rows: NDArray[np.integer],
     most_ones: int | None,
     *,
     teachers: int | None = None,
@@ -77,7 +77,11 @@ def _votes(
     )
 
 
-def _require_rows(counts: ArrayLike) -> NDArray[np.int64]:
+def _require_rows(counts: ArrayLike) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+    """Return the table, and what each row adds up to; its own type may not hold that.
+
+    More votes of a class than there may be teachers count as one more than these.
+    """
     checks.check_unmasked(counts=counts)
     rows = np.asarray(counts)
     if rows.ndim != 2 or 0 in rows.shape or rows.shape[1] < 2 or rows.dtype.kind not in "iu":
@@ -87,5 +91,7 @@ def _require_rows(counts: ArrayLike) -> NDArray[np.int64]:
         )
     if rows.min() < 0:
         raise ValueError("counts: must be numbers of votes, at least 0")
-    # A small integer type cannot hold the sums, and what only a large one holds is too many votes.
-    return rows.astype(np.uint64).clip(max=MOST_TEACHERS + 1).astype(np.int64)
+    # A large type may hold too many votes for any sum of them, so these are cut first.
+    if rows.max() > MOST_TEACHERS:
+        rows = rows.astype(np.uint64).clip(max=MOST_TEACHERS + 1).astype(np.int64)
+    return rows, rows.sum(axis=1, dtype=np.int64)

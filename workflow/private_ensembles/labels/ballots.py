@@ -14,7 +14,7 @@ from private_ensembles.base import checks
 # Votes hold this number where a teacher gave no ballot.
 ABSENT = -1
 # So many votes are counted at a time, to bound memory.
-_PIECE = 1 << 22
+_PIECE = 1 << 20
 
 
 def count_votes(votes: NDArray, n_classes: int) -> NDArray[np.int64]:

@@ -8,6 +8,9 @@ from private_ensembles.labels.mechanism import Mechanism, unproven_reason
 from private_ensembles.labels.parameters import Parameters, require_counts
 from private_ensembles.labels.votes import Votes
 
+# So many counts are drawn for at a time, to bound memory.
+_COUNTS_AT_ONCE = 1 << 20
+
 
 def refusal(
     mechanism: Mechanism, parameters: Parameters, n_classes: int, *, secure: bool
@@ -91,7 +94,7 @@ def release_from_votes(
         ValueError: For another number of teachers, and as `release_from_counts` does.
     """
     if mechanism.law.needs_only_counts:
-        return release_from_counts(mechanism, votes.histogram(), parameters, source)
+        return _release_in_pieces(mechanism, votes, parameters, source)
     if parameters.n_teachers not in (None, votes.n_teachers):
         raise ValueError(
             f"votes of {votes.n_teachers} teachers: must be of the {parameters.n_teachers} of "
@@ -101,6 +104,29 @@ def release_from_votes(
     labels = draw_outcomes(mechanism, votes, parameters, source)
     labels[parameters.labels :] = -1
     return labels
+
+
+def _release_in_pieces(
+    mechanism: Mechanism, votes: Votes, parameters: Parameters, source: NoiseSource
+) -> NDArray[np.int64]:
+    """Release labels as `release_from_counts` does, from counts of some queries at a time.
+
+    No noise is drawn for queries after the cap, because their labels are not shown. How many there
+    are, and which pieces they come in, is public.
+    """
+    law, n_queries = mechanism.law, votes.n_queries
+    step = last = n_queries
+    # Otherwise a seed would give other labels if queries came in pieces.
+    if source.secure or law.draws_query_by_query:
+        last = min(n_queries, law.most_queries(parameters))
+        step = max(1, _COUNTS_AT_ONCE // votes.n_classes)
+    outcomes, votes = np.full(n_queries, -1), votes.limit_ones()
+    for start in range(0, last, step):
+        queries = slice(start, min(start + step, last))
+        counts = require_counts(votes.histogram(queries), parameters)
+        require_proof(mechanism, parameters, votes.n_classes, secure=source.secure)
+        outcomes[queries] = law.draw(counts, parameters, source)
+    return law.apply_caps(outcomes, parameters)
 
 
 def draw_outcomes(

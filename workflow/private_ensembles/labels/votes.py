@@ -18,6 +18,7 @@ from private_ensembles.labels import ballots
 
 # These facts of a Votes are stated. A file holds one only if it is not this default.
 _STATED = {"absent": False, "teachers": None, "most_ones": None}
+_ALL = slice(None)
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,10 @@ class Votes:
     most_ones: int | None = None
 
     def __post_init__(self) -> None:
-        """Bring arrays to their smallest types; raise ValueError for what the class rules out."""
+        """Bring arrays to their smallest types; raise ValueError for what the class rules out.
+
+        An array that has its smallest type is not copied, because there may be little room for two.
+        """
         if not 2 <= self.n_classes <= 1 << 32:
             raise ValueError(f"n_classes = {self.n_classes}: must be at least 2")
         if (self.votes is None) == (self.counts is None):
@@ -75,7 +79,7 @@ class Votes:
             kind = np.min_scalar_type(-self.n_classes if self.absent else self.n_classes - 1)
         else:
             kind = np.min_scalar_type(self._check_counts(array))
-        object.__setattr__(self, name, array.astype(kind))
+        object.__setattr__(self, name, array.astype(kind, copy=False))
         labels = _require_integers("labels", self.labels, 1)
         if labels.shape != array.shape[:1]:
             raise ValueError(
@@ -162,27 +166,42 @@ class Votes:
             chosen["ids"] = tuple(np.array(self.ids, dtype=object)[queries])
         return replace(self, labels=self.labels[queries], **chosen)
 
-    def histogram(self) -> NDArray[np.int64]:
+    def limit_ones(self) -> "Votes":
+        """Return the votes with `most_ones` ones of each teacher at most (`ballots.limit_ones`).
+
+        Whoever asks for the `histogram` of a few queries after the other calls this first, as each
+        call would look through all votes.
+        """
+        if self.votes is None or self.most_ones is None:
+            return self
+        votes = ballots.limit_ones(self.votes, self.most_ones)
+        return replace(self, votes=votes, most_ones=None)
+
+    def histogram(self, queries: NDArray | slice = _ALL) -> NDArray[np.int64]:
         """Return votes for each class, each row adding up to all teachers.
 
         Votes above `most_ones` count for class 0, and absent ballots are dealt out to the classes
         in turn (`ballots.deal_absent_ballots`).
 
+        Args:
+            queries: Their numbers, a mask or a slice. Ones count in all queries up to them.
+
         Returns:
             (queries, n_classes) int64.
         """
-        cast = self.cast_histogram()
+        cast = self.cast_histogram(queries)
         return ballots.deal_absent_ballots(cast, self.n_teachers) if self.absent else cast
 
-    def cast_histogram(self) -> NDArray[np.int64]:
-        """Return votes for each class, without absent ballots, (queries, n_classes) int64."""
+    def cast_histogram(self, queries: NDArray | slice = _ALL) -> NDArray[np.int64]:
+        """Return votes for each class, without absent ballots, (queries, n_classes) int64.
+
+        queries: As in `histogram`.
+        """
         if self.counts is not None:
-            return self.counts.astype(np.int64)
-        assert self.votes is not None  # as counts are not given
-        kept = self.votes
-        if self.most_ones is not None:
-            kept = ballots.limit_ones(kept, self.most_ones)
-        return ballots.count_votes(kept, self.n_classes)
+            return self.counts[queries].astype(np.int64)
+        votes = self.limit_ones().votes
+        assert votes is not None  # as counts are not given
+        return ballots.count_votes(votes[queries], self.n_classes)
 
 
 def vote_histograms(votes: ArrayLike, n_classes: int) -> NDArray[np.int64]:

@@ -294,9 +294,8 @@ def private_table(
     """
     import pandas as pd
 
-    histogram = votes.histogram()
-    sample = _evenly_spaced_queries(*histogram.shape)
-    counts, labels = histogram[sample], votes.labels[sample]
+    sample = _evenly_spaced_queries(votes.n_queries, votes.n_classes)
+    counts, labels = votes.histogram(sample), votes.labels[sample]
     plurality, is_known = counts.argmax(axis=1), labels >= 0
     rows = []
     for plan in choice.applicable_plans:

@@ -169,9 +169,11 @@ class ThresholdedLaw(Law):
         passed, labels = check_and_label(counts, consensus, parameters, self.law, source)
         return np.where(passed, labels, NO_ANSWER)
 
-    def draw_capped(self, counts, parameters, source):
-        labels = self.draw(counts, parameters, source)
-        return apply_caps(labels, labels != NO_ANSWER, parameters.queries, parameters.labels)
+    def apply_caps(self, drawn, parameters):
+        return apply_caps(drawn, drawn != NO_ANSWER, parameters.queries, parameters.labels)
+
+    def most_queries(self, parameters):
+        return int(parameters.queries)
 
     def scale_noise(self, parameters, factor):
         sigma1, sigma2 = factor * parameters.sigma1, factor * parameters.sigma2

@@ -93,4 +93,5 @@ LAW = Selection(
     merged_label_probabilities,
     pure_pair,
     draw_exactly=draw_exactly,
+    draws_query_by_query=False,
 )

@@ -30,12 +30,15 @@ class Law(ABC):
         may_abstain: Whether an outcome may be no answer, -1.
         needs_only_counts: Whether the counts are all that a label depends on; else `answer` draws
             labels from votes.
+        draws_query_by_query: Whether a seed's numbers go to one query after the other, so that
+            labels are the same if queries are drawn for in pieces.
         has_multiclass_pairs: Whether `dominating_pairs` are known for more than two classes.
     """
 
     n_classes: int | None = None
     may_abstain = False
     needs_only_counts = True
+    draws_query_by_query: bool = True
     has_multiclass_pairs = False
 
     @property
@@ -122,9 +125,17 @@ class Law(ABC):
         self, counts: NDArray, parameters: Parameters, source: NoiseSource
     ) -> NDArray[np.int64]:
         """Draw what a release shows, (queries,): `draw`, stopped at the caps, and -1 after them."""
-        labels = np.array(self.draw(counts, parameters, source), dtype=np.int64)
+        return self.apply_caps(self.draw(counts, parameters, source), parameters)
+
+    def apply_caps(self, drawn: NDArray, parameters: Parameters) -> NDArray[np.int64]:
+        """Return what a release shows of the outcomes that `draw` returned, -1 after the caps."""
+        labels = np.array(drawn, dtype=np.int64)
         labels[int(parameters.labels) :] = -1
         return labels
+
+    def most_queries(self, parameters: Parameters) -> int:
+        """Return how many queries a release looks at; all after them get no label."""
+        return int(parameters.labels)
 
     def dominating_pairs(self, task: Task, parameters: Parameters) -> DominatingPairs:
         """Return pairs of distributions that dominate one label on neighbours.

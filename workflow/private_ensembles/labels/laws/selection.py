@@ -113,6 +113,7 @@ class Selection(TableLaw):
         pairs_for_loss: Returns pairs that dominate a label's in any number of classes, by its
             largest privacy loss: twice the rate for each vote that moves.
         draw_exactly: Draws a label per query, of exponents rate (n_j - max), by exact samplers.
+        draws_query_by_query: Whether `choose` takes its numbers so.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Selection(TableLaw):
     ]
     pairs_for_loss: Callable[[float], PessimisticPairs]
     draw_exactly: Callable[[NDArray[np.float64]], NDArray[np.int64]]
+    draws_query_by_query: bool = True
     has_multiclass_pairs = True
 
     def rate(self, n_classes: int, parameters: SelectionRate) -> float:

@@ -105,6 +105,7 @@ class DarrmLaw(Law):
 
     noise_function: Callable[[NoisyMajority], NDArray[np.float64]]
     n_classes = 2
+    draws_query_by_query = False  # all coins come first
 
     def gamma(self, parameters: NoisyMajority) -> NDArray[np.float64]:
         """Return the noise function, (K + 1,), that releases labels."""
