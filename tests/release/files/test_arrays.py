@@ -29,7 +29,7 @@ def test_more_counts_than_memory_holds_are_refused_before_they_are_counted(
 ):
     np.save(tmp_path / "v.npy", np.zeros((1000, 2), np.uint8))
     stand_in(own_votes, "os", sysconf=lambda name: 1 << 15)  # 1 GiB
-    monkeypatch.setattr(arrays, "TextIndex", lambda: pytest.fail("looked at"))
+    monkeypatch.setattr(arrays, "CellEncoder", lambda _: pytest.fail("looked at"))
     with pytest.raises(ValueError, match=r"1000 queries x 10000 classes need about 1 GiB of memo"):
         read_own_votes(tmp_path / "v.npy", n_classes=10_000)
 

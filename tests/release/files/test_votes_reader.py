@@ -7,8 +7,10 @@ import pickle
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from private_ensembles.release.files import arrays, tables, votes_reader
 from private_ensembles.release.files.votes_reader import read_own_votes
 
 VOTES = np.array([[0, 2, 2, 1], [1, 1, 1, 1], [2, 0, 0, 0]])
@@ -721,3 +723,70 @@ def test_ballots_that_are_no_ballots_are_refused(tmp_path, rows, header, options
     with pytest.raises(ValueError, match=message) as error:
         read_own_votes(path, **{"n_classes": 3, "teachers": 4, "absent": True} | options)
     assert "\n" not in str(error.value)
+
+
+def _frame(votes, **columns):
+    named = {f"teacher{number}": column for number, column in enumerate(np.transpose(votes))}
+    return pd.DataFrame(named | columns)
+
+
+MIXED = np.array([["cat", "dog"], ["cat", "1"], ["0", "dog"]])
+MISSING = np.array([[0.0, 1.0], [1.0, 2.0], [0.0, np.nan]])
+IN_PIECES = {
+    "votes.npy": lambda path: np.save(path, VOTES),
+    "columns.npy": lambda path: np.save(path, np.asfortranarray(VOTES.astype(">i4"))),
+    "wrong.npy": lambda path: np.save(path, np.asfortranarray(np.add(VOTES, [0, 0, 1, 1]))),
+    "mixed.npy": lambda path: np.save(path, np.asfortranarray(MIXED)),
+    "votes.npz": lambda path: np.savez_compressed(path, votes=VOTES, ids=["a", "b", "c"]),
+    "columns.npz": lambda path: np.savez(path, counts=np.asfortranarray(COUNTS)),
+    "twice.npz": lambda path: np.savez(path, votes=VOTES, ids=["a", "b", "a"]),
+    "votes.csv": lambda path: _frame(VOTES, id=list("abc")).to_csv(path, index=False),
+    "wrong.csv": lambda path: _frame(VOTES + 1, id=list("abc")).to_csv(path, index=False),
+    "nameless.csv": lambda path: _frame(VOTES, id=["a", "b", ""]).to_csv(path, index=False),
+    "mixed.csv": lambda path: _frame(MIXED).to_csv(path, index=False),
+    "votes.parquet": lambda path: _frame(VOTES, label=LABELS).to_parquet(path),
+    "missing.parquet": lambda path: _frame(MISSING).assign(teacher0=[0, 3, 0]).to_parquet(path),
+    "booleans.parquet": lambda path: _frame(VOTES % 2 == 0, teacher4=[3, 0, 1]).to_parquet(path),
+}
+
+
+@pytest.mark.parametrize("name", IN_PIECES)
+def test_what_is_read_or_refused_does_not_depend_on_the_pieces(tmp_path, monkeypatch, name):
+    IN_PIECES[name](tmp_path / name)
+    stated = {"n_classes": 3, "public": True, "absent": name.startswith("missing")}
+    if name.startswith("mixed"):
+        stated["class_names"] = ("cat", "dog", "1")
+
+    def outcome() -> object:
+        try:
+            votes = read_own_votes(tmp_path / name, **stated)
+        except ValueError as error:
+            return str(error)
+        return votes.histogram().tolist(), votes.labels.tolist(), votes.ids
+
+    whole = outcome()
+    assert isinstance(whole, str) == (name.split(".")[0] not in ("votes", "columns"))
+    for cells in (1, 5):
+        for module, size in (
+            (arrays, "_PIECE"),
+            (tables, "_CELLS"),
+            (tables, "_ROWS"),
+            (tables, "_CELLS_OF_COLUMNS"),
+            (votes_reader, "_PIECE"),
+        ):
+            monkeypatch.setattr(module, size, cells)
+        assert outcome() == whole
+
+
+def test_a_damaged_archive_is_refused_in_the_words_of_numpy(tmp_path):
+    """Wherever it is damaged, a large archive is read piece by piece before that is noticed."""
+    votes = np.random.default_rng(0).integers(0, 10, (3000, 40))
+    np.savez_compressed(tmp_path / "v.npz", votes=votes)
+    whole = bytearray((tmp_path / "v.npz").read_bytes())
+    whole[len(whole) // 2] ^= 0xFF
+    (tmp_path / "v.npz").write_bytes(whole)
+    with np.load(tmp_path / "v.npz") as archive, pytest.raises(Exception) as caught:  # noqa: PT011
+        archive["votes"]
+    with pytest.raises(ValueError, match="not a readable npz file") as ours:
+        read_own_votes(tmp_path / "v.npz", n_classes=10, teachers=40)
+    assert " ".join(str(caught.value).split()) in str(ours.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -12,14 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.base import files
-from private_ensembles.release.files.cells import TextIndex
 from private_ensembles.release.files.columns import FileDescription
-from private_ensembles.release.files.tables import EncodedCells, MemoryCheck, Table
+from private_ensembles.release.files.tables import (
+    CellEncoder,
+    EncodedCells,
+    MemoryCheck,
+    Table,
+    encode_rows,
+)
 
-# Cells are looked at in pieces of this many, so that memory stays near that of the votes.
-_PIECE = 1 << 22
+# Cells are read in pieces of this many, so that memory stays near that of the votes as codes.
+_PIECE = 1 << 20
 _VOTE_ARRAYS = ("votes", "counts")
 _SIDE_ARRAYS = ("labels", "n_classes", "ids")
+# Cells may be booleans, whole numbers, floats or texts.
+_CELL_KINDS = "biufSU"
 # NumPy packs in these two ways; others have no limit on what they unpack in one step.
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # A header of numbers ends long before this; that of another array may be of any length.
@@ -46,7 +54,10 @@ def read_npz(path: Path, stated: FileDescription, require_memory: MemoryCheck) -
     candidates = [name for name in declared if name not in _SIDE_ARRAYS]
     rows = [shape[0] for shape in (declared[name].shape for name in candidates) if shape]
     require_memory(max(rows, default=1), sum(size.n_bytes for size in declared.values()))
-    arrays = files.read_npz(path, names=list(declared))
+    (streamed,) = candidates if len(candidates) == 1 else (None,)
+    matrix = None if streamed is None else _read_member(path, streamed, declared)
+    others = [name for name in declared if matrix is None or name != streamed]
+    arrays = files.read_npz(path, names=others)
     if len(candidates) != 1 or (candidates[0] not in _VOTE_ARRAYS and len(declared) > 1):
         has = ", ".join(candidates) or "none"
         raise ValueError(
@@ -62,21 +73,28 @@ def read_npz(path: Path, stated: FileDescription, require_memory: MemoryCheck) -
         _cells(arrays[side].ravel()) if side in arrays else None for side in ("labels", "ids")
     )
     n_classes = arrays["n_classes"].tolist() if "n_classes" in arrays else None
-    return Table(kind, _matrix(arrays[name]), label, ids, n_classes=n_classes)
+    if matrix is None:
+        _require_matrix(arrays[name].shape, arrays[name].dtype)
+        matrix = _cells(arrays[name])
+    return Table(kind, matrix, label, ids, n_classes=n_classes)
 
 
 def read_npy(path: Path, stated: FileDescription, require_memory: MemoryCheck) -> Table:
     """Return what an npy file holds: arguments and errors are those of `read_npz`."""
     try:
-        # The file is mapped, not read, so that a large one is looked at piece by piece.
+        # The file is mapped for its header alone: memory would hold the pages that are looked at.
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, TypeError, SyntaxError) as error:
         raise ValueError(f"not a readable npy file: {files.explain_unreadable(error)}") from None
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, np.memmap):
         array.close()
         raise ValueError("is an npz archive by its content: call it .npz")
     require_memory(array.shape[0] if array.shape else 1, array.nbytes)
-    return Table(stated.kind, _matrix(array))
+    _require_matrix(array.shape, array.dtype)
+    with open(path, "rb") as file:
+        file.seek(array.offset)
+        by_column = not array.flags.c_contiguous
+        return Table(stated.kind, _encode(file.read, array.shape, array.dtype, by_column=by_column))
 
 
 class _DeclaredSize(NamedTuple):
@@ -129,15 +147,71 @@ def _read_member_size(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str
     return _DeclaredSize(max(info.file_size, math.prod(shape) * dtype.itemsize), shape)
 
 
-def _matrix(array: NDArray) -> EncodedCells:
-    if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"has shape {array.shape}: must be queries x teachers or classes")
-    return _cells(array)
+def _read_member(path: Path, name: str, declared: dict[str, _DeclaredSize]) -> EncodedCells | None:
+    """Return the matrix of this name in an npz file, which is unpacked piece by piece.
+
+    Returns:
+        None if it is no matrix, or if two members have this name: NumPy then says what is wrong, or
+        which of them counts.
+
+    Raises:
+        ValueError: As `files.read_npz` does, if the archive is damaged.
+    """
+    with zipfile.ZipFile(path) as archive:
+        members = [m for m in archive.namelist() if m.removesuffix(".npy") == name]
+        if len(members) > 1:
+            return None
+        try:
+            with archive.open(members[0]) as member:
+                read_header = _HEADER_READERS[np.lib.format.read_magic(member)]
+                shape, by_column, dtype = read_header(member)
+                if not _is_matrix(shape, dtype):
+                    return None
+                return _encode(member.read, shape, dtype, by_column=by_column)
+        except Exception:  # a damaged archive may raise anything
+            files.read_npz(path, names=list(declared))  # it says what it meets first
+            raise
+
+
+def _encode(
+    read: Callable[[int], bytes], shape: tuple[int, ...], dtype: np.dtype, *, by_column: bool
+) -> EncodedCells:
+    """Return a matrix as codes, (rows, columns), which is read piece by piece.
+
+    Args:
+        read: Returns so many bytes of the matrix, and fewer at its end.
+        shape: Its rows and columns.
+        dtype: Of its cells.
+        by_column: Whether the file has one column after the other, not one row.
+
+    Raises:
+        ValueError: If there are fewer bytes than the shape says.
+    """
+    length, width = shape[::-1] if by_column else shape
+    encoder, step = CellEncoder(length), max(1, _PIECE // width)
+    for start in range(0, length, step):
+        lines = min(step, length - start)
+        data = read(lines * width * dtype.itemsize)
+        encoder.append(np.frombuffer(data, dtype).reshape(lines, width))
+    codes, texts = encoder.cells
+    return EncodedCells(codes.T if by_column else codes, texts)
+
+
+def _is_matrix(shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    return len(shape) == 2 and 0 not in (*shape, dtype.itemsize) and dtype.kind in _CELL_KINDS
+
+
+def _require_matrix(shape: tuple[int, ...], dtype: np.dtype) -> None:
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(f"has shape {shape}: must be queries x teachers or classes")
+    _require_cells(dtype)
+
+
+def _require_cells(dtype: np.dtype) -> None:
+    if dtype.kind not in _CELL_KINDS:
+        raise ValueError(f"has type {dtype}: must be whole numbers or texts")
 
 
 def _cells(array: NDArray) -> EncodedCells:
-    if array.dtype.kind not in "biufSU":
-        raise ValueError(f"has type {array.dtype}: must be whole numbers or texts")
-    texts, step = TextIndex(), max(1, _PIECE // math.prod(array.shape[1:]))
-    pieces = [texts.encode(array[start : start + step]) for start in range(0, len(array), step)]
-    return EncodedCells(np.concatenate(pieces), texts.all_texts)
+    _require_cells(array.dtype)
+    return encode_rows(array)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +30,8 @@ from private_ensembles.release.files.columns import (
 # So many cells are parsed together, but never fewer rows than this, because every column of each
 # piece takes its time.
 _CELLS, _ROWS = 1 << 18, 512
+# So many cells of Parquet are read together, but never less than a column.
+_CELLS_OF_COLUMNS = 1 << 20
 # A file that is called CSV and is none may begin like this.
 _OTHERS = {
     b"\x1f\x8b": "is compressed by gzip: unpack it",
@@ -55,6 +57,39 @@ class EncodedCells(NamedTuple):
     def to_list(self) -> list[str]:
         """Return the text of every cell of a column."""
         return [self.texts[code] for code in self.codes.tolist()]
+
+
+class CellEncoder:
+    """Cells that come some rows at a time; memory holds their codes and each different text once.
+
+    >>> encoder = CellEncoder(3)
+    >>> encoder.append(np.array([["cat", "dog"]]))
+    >>> encoder.append(np.array([["dog", "ape"], ["ape", "ape"]]))
+    >>> encoder.cells.codes.tolist(), encoder.cells.texts
+    ([[0, 1], [1, 2], [2, 2]], ['cat', 'dog', 'ape'])
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._rows, self._filled = rows, 0
+        self._texts = TextIndex()
+        self._codes: NDArray | None = None
+
+    def append(self, cells: NDArray | pd.Series | pd.DataFrame) -> None:
+        """Add rows of cells, as `TextIndex.encode` takes them."""
+        codes = self._texts.encode(cells)
+        if self._codes is None:
+            self._codes = np.empty((self._rows, *codes.shape[1:]), codes.dtype)
+        elif self._codes.dtype != codes.dtype:  # there are more texts than the type had room for
+            self._codes = self._codes.astype(codes.dtype)
+        end = self._filled + len(codes)
+        self._codes[self._filled : end] = codes
+        self._filled = end
+
+    @property
+    def cells(self) -> EncodedCells:
+        """All cells; at least one piece was added."""
+        assert self._codes is not None
+        return EncodedCells(self._codes[: self._filled], self._texts.all_texts)
 
 
 @dataclass(frozen=True)
@@ -129,7 +164,15 @@ def read_csv(path: Path, stated: FileDescription, require_memory: MemoryCheck) -
         encoding="utf-8-sig",
         compression=None,
     )
-    return _table(frames, header, columns, ("line", line), headed=headed)
+    parts = {name: getattr(columns, name) for name in ("matrix", "label", "id", "worker")}
+    parts = {name: position for name, position in parts.items() if position is not None}
+    encoders = {name: CellEncoder(rows) for name in parts}
+    for frame in frames:
+        for name, encoder in encoders.items():
+            encoder.append(frame[parts[name]])
+    cells = {name: encoder.cells for name, encoder in encoders.items()}
+    names = tuple(header[position] for position in columns.matrix) if headed else None
+    return _table(columns, cells, names, ("line", line))
 
 
 def read_parquet(path: Path, stated: FileDescription, require_memory: MemoryCheck) -> Table:
@@ -150,46 +193,80 @@ def read_parquet(path: Path, stated: FileDescription, require_memory: MemoryChec
             header = [field.name for field in file.schema_arrow]
             columns, rows = identify_columns(header, stated), file.metadata.num_rows
             require_memory(rows, 8 * rows * len(header))
-            candidates = (*columns.matrix, columns.label, columns.id, columns.worker)
-            positions = [position for position in candidates if position is not None]
-            names = [header[position] for position in positions]
-            data = file.read(columns=names, use_pandas_metadata=False)
-            frame = data.to_pandas(ignore_metadata=True)[names]
+
+            def read(positions: Sequence[int]) -> pd.DataFrame:
+                names = [header[position] for position in positions]
+                data = file.read(columns=names, use_pandas_metadata=False)
+                return data.to_pandas(ignore_metadata=True)[names]
+
+            types = {file.schema_arrow.types[position] for position in columns.matrix}
+            matrix = _encode_columns(read, columns.matrix, rows, one_type=len(types) == 1)
+            cells = {"matrix": matrix}
+            for name in ("label", "id", "worker"):
+                if (position := getattr(columns, name)) is not None:
+                    cells[name] = encode_rows(read([position]).iloc[:, 0])
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"not a readable Parquet file: {error}") from None
     if not rows:
         raise ValueError("has columns and no rows")
-    return _table([frame.set_axis(positions, axis=1)], header, columns, ("row", 0), headed=True)
+    names = tuple(header[position] for position in columns.matrix)
+    return _table(columns, cells, names, ("row", 0))
 
 
 def _table(
-    frames: Iterable[pd.DataFrame],
-    header: Sequence[str],
     columns: Columns,
+    cells: Mapping[str, EncodedCells],
+    names: tuple[str, ...] | None,
     first_row: tuple[str, int],
-    *,
-    headed: bool,
 ) -> Table:
-    """Return the table that comes in frames, whose columns are called by their positions."""
-    parts = {name: getattr(columns, name) for name in ("matrix", "label", "id", "worker")}
-    texts = {name: TextIndex() for name, position in parts.items() if position is not None}
-    codes: dict[str, list[NDArray]] = {name: [] for name in texts}
-    for frame in frames:
-        for name, index in texts.items():
-            codes[name].append(index.encode(frame[parts[name]]))
-    cells = {
-        name: EncodedCells(np.concatenate(codes[name]), texts[name].all_texts) for name in texts
-    }
-    names = tuple(header[position] for position in columns.matrix) if headed else None
-    return Table(
-        columns.kind,
-        cells["matrix"],
-        cells.get("label"),
-        cells.get("id"),
-        cells.get("worker"),
-        columns=names,
-        first_row=first_row,
-    )
+    """Return the table of these cells, whose matrix has columns of these names."""
+    label, row_id, worker = (cells.get(name) for name in ("label", "id", "worker"))
+    return Table(columns.kind, cells["matrix"], label, row_id, worker, names, first_row)
+
+
+def encode_rows(cells: NDArray | pd.Series) -> EncodedCells:
+    """Return cells as codes, which are made of some rows at a time."""
+    encoder = CellEncoder(len(cells))
+    for start in range(0, max(1, len(cells)), _CELLS):
+        encoder.append(cells[start : start + _CELLS])
+    return encoder.cells
+
+
+def _encode_columns(
+    read: Callable[[Sequence[int]], pd.DataFrame],
+    positions: Sequence[int],
+    rows: int,
+    *,
+    one_type: bool,
+) -> EncodedCells:
+    """Return columns of a Parquet file, (rows, columns), which are read a few at a time.
+
+    A cell's text depends on the type that pandas gives to all of the columns together: if one lacks
+    a number, 2 is 2.0 in every other, too. So types come first. Columns with no type in common,
+    such as numbers and booleans, are read at once: of equal cells, the first one's text stands for
+    all.
+
+    Args:
+        read: Returns columns of the file.
+        positions: Which columns there are.
+        rows: How many rows they have.
+        one_type: Whether the file says that all columns have the same type.
+    """
+    step = max(1, _CELLS_OF_COLUMNS // max(1, rows))
+    groups = [positions[start : start + step] for start in range(0, len(positions), step)]
+    if len(groups) > 1:
+        dtypes = dict.fromkeys(dtype for group in groups for dtype in read(group).dtypes)
+        empty = {number: pd.Series(dtype=dtype) for number, dtype in enumerate(dtypes)}
+        common = np.asarray(pd.DataFrame(empty)).dtype
+        if one_type or common.kind != "O":
+            encoder = CellEncoder(len(positions))
+            for group in groups:
+                encoder.append(np.asarray(read(group), dtype=common).T)
+            codes, texts = encoder.cells
+            return EncodedCells(codes.T, texts)
+    encoder = CellEncoder(rows)
+    encoder.append(read(positions))
+    return encoder.cells
 
 
 class _CsvLayout(NamedTuple):

@@ -7,7 +7,6 @@ file is looked at in pieces, so memory stays near that of the votes in their sma
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -37,6 +36,8 @@ from private_ensembles.release.files.columns import (
 from private_ensembles.release.files.formats import READERS
 from private_ensembles.release.files.tables import EncodedCells, MemoryCheck, Table
 
+# So many cells are worked on at a time, to bound memory.
+_PIECE = 1 << 20
 # One count takes this much memory on its way to a label, with exact noise (measured).
 _BYTES_OF_A_COUNT = 150
 
@@ -100,11 +101,12 @@ def _votes(table: Table, stated: FileDescription, require_memory: MemoryCheck) -
     kind, transposed = _kind(table, stated)
     matrix = _interpret_cells(table, kind, stated)
     matrix = matrix.T if transposed else matrix
-    ids = None if table.id is None else table.id.to_list()
+    ids = None
     if table.worker is not None:
         matrix, ids = _pivot_long_votes(table, matrix[:, 0], stated, require_memory)
-    elif ids is not None:
-        _require_distinct_ids(ids, table.first_row)
+    elif table.id is not None:
+        _require_distinct_ids(table.id, table.first_row)
+        ids = table.id.to_list()
     unknown = np.full(len(matrix), ABSENT)
     labels = unknown if table.label is None else _labels(table.label, stated)
     facts = {name: getattr(stated, name) for name in ("absent", "teachers", "most_ones")}
@@ -154,29 +156,49 @@ def _kind(table: Table, stated: FileDescription) -> tuple[str, bool]:
 
 
 def _interpret_cells(table: Table, kind: str, stated: FileDescription) -> NDArray:
-    """Return classes from 0, or counts, in the matrix's shape; ValueError for the first other."""
+    """Return classes from 0, or counts, in the matrix's shape; ValueError for the first other.
+
+    They take the place of the table's codes if these have room for them.
+    """
     codes, texts = table.matrix
     if kind == "counts":
         values = parse_vote_counts(texts)
     else:
         values = parse_classes(texts, stated)
         words = [name for name in stated.class_names or () if parse_whole_number(name) is None]
-        numbers = [text for text in texts if parse_whole_number(text) is not None]
-        if numbers and not set(words).isdisjoint(texts):
+        is_number = np.array([parse_whole_number(text) is not None for text in texts])
+        if is_number.any() and not set(words).isdisjoint(texts):
+            number = texts[codes[_find_first(codes, is_number)]]
             raise ValueError(
-                "holds names of classes and numbers, such as "
-                f"{shorten(numbers[0])!r}: must be either"
+                f"holds names of classes and numbers, such as {shorten(number)!r}: must be either"
             )
-    if (values == INVALID).any() and (wrong := (values == INVALID)[codes]).any():
-        row, column = map(int, np.argwhere(wrong)[0])
+    if (invalid := values == INVALID).any():
+        row, column = _find_first(codes, invalid)
         text = texts[codes[row, column]]
         name = None if table.columns is None else table.columns[column]
         why = f"{shorten(text)!r} is no number of votes"
         if kind == "votes":
             why = explain_invalid_vote(text, texts, stated, name)
         raise ValueError(f"{table.describe_position(row, column)}: {why}")
-    smallest_types = np.min_scalar_type(values.min()), np.min_scalar_type(values.max())
-    return values.astype(np.result_type(*smallest_types))[codes]
+    low, high = int(values.min()), int(values.max())
+    values = values.astype(np.min_scalar_type(high if low >= 0 else min(low, -high - 1)))
+    fits = values.dtype.itemsize == codes.dtype.itemsize
+    matrix = codes.view(values.dtype) if fits else np.empty_like(codes, values.dtype)
+    cells, votes = codes.ravel(order="K"), matrix.ravel(order="K")  # views, in the memory's order
+    for start in range(0, len(cells), _PIECE):
+        votes[start : start + _PIECE] = values[cells[start : start + _PIECE]]
+    return matrix
+
+
+def _find_first(codes: NDArray, wanted: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return row and column of the first cell, row by row, whose code is wanted; there is one."""
+    step = max(1, _PIECE // codes.shape[1])
+    for start in range(0, len(codes), step):
+        hits = wanted[codes[start : start + step]]
+        if hits.any():
+            row, column = divmod(int(hits.argmax()), codes.shape[1])
+            return start + row, column
+    raise AssertionError("every code is of a cell")
 
 
 def _labels(label: EncodedCells, stated: FileDescription) -> NDArray:
@@ -229,19 +251,19 @@ def _pivot_long_votes(
     return matrix, queries
 
 
-def _require_distinct_ids(ids: Sequence[str], first_row: tuple[str, int]) -> None:
+def _require_distinct_ids(ids: EncodedCells, first_row: tuple[str, int]) -> None:
     """Raise ValueError for an empty identifier, or one that two queries have; they are public."""
-    word, start = first_row
-    if "" in ids:
-        raise ValueError(f"{word} {start + ids.index('')} has no identifier: every query needs one")
-    if rows := _find_duplicate(ids, first_row):
+    (word, start), (codes, texts) = first_row, ids
+    if "" in texts:
+        row = start + int((codes == texts.index("")).argmax())
+        raise ValueError(f"{word} {row} has no identifier: every query needs one")
+    if rows := _find_duplicate(codes, first_row):
         both, second = rows
-        raise ValueError(f"{both} have the identifier {shorten(ids[second])!r}: must be different")
+        text = shorten(texts[codes[second]])
+        raise ValueError(f"{both} have the identifier {text!r}: must be different")
 
 
-def _find_duplicate(
-    values: Sequence | NDArray, first_row: tuple[str, int]
-) -> tuple[str, int] | None:
+def _find_duplicate(values: NDArray, first_row: tuple[str, int]) -> tuple[str, int] | None:
     """Return which two rows have the same value, in words, and the index of the second, or None."""
     column = pd.Series(values)
     if not (repeated := column.duplicated()).any():
