@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -228,17 +228,21 @@ def expect_labels(task: Task, plan: Plan, seed: int) -> Expectation:
     votes, truth = planning.profile_votes(task, seed)
     scaled, answers = ScaledPlan(task, plan), max(plan.answers, 0.0)
     plurality = float((votes.argmax(axis=1) == truth).mean())
+    teacher = float(votes[np.arange(len(truth)), truth].mean() / task.ensemble.teachers)
     good = _max_good_labels(scaled, votes, truth)
+    twice = _advise_twice_the_budget(scaled, votes, truth)
+    del votes  # those of one more teacher are as large, and memory need not hold both
+    offered = [_private_teachers(task, plurality), twice, _advise_one_more_teacher(scaled, seed)]
     return Expectation(
         wanted=task.wanted.labels,
         answers=answers,
         correct=plan.correct,
         guessing_accuracy=float(task.profile.frequencies.max()),
-        teacher_accuracy=float(votes[np.arange(len(truth)), truth].mean() / task.ensemble.teachers),
+        teacher_accuracy=teacher,
         plurality_accuracy=plurality,
         profile=task.profile,
         max_good_labels=good,
-        advice=tuple(_advice(scaled, votes, truth, plurality, seed)),
+        advice=_best_advice(offered, plan.correct),
         warnings=(*budget_warnings(task), *_profile_warnings(task, task.profile)),
     )
 
@@ -363,19 +367,11 @@ def _max_good_labels(scaled: ScaledPlan, votes: NDArray, truth: NDArray) -> int 
     return bisect_integers(lambda labels: bool(are_good(labels)), wanted.labels, 1)
 
 
-def _advice(
-    scaled: ScaledPlan, votes: NDArray, truth: NDArray, plurality: float, seed: int
-) -> list[Advice]:
-    """Return what would give more right labels, the best first."""
-    task, plan = scaled.task, scaled.plan
-    offered = [
-        _private_teachers(task, plurality),
-        _advise_twice_the_budget(scaled, votes, truth),
-        _advise_one_more_teacher(scaled, seed),
-    ]
-    worth = (1 + _WORTH) * plan.correct
+def _best_advice(offered: Sequence[Advice | None], correct: float) -> tuple[Advice, ...]:
+    """Return what would give enough more right labels than there are, the best first."""
+    worth = (1 + _WORTH) * correct
     best = [advice for advice in offered if advice is not None and advice.correct > worth]
-    return sorted(best, key=lambda advice: -advice.correct)
+    return tuple(sorted(best, key=lambda advice: -advice.correct))
 
 
 def _private_teachers(task: Task, plurality: float) -> Advice | None:

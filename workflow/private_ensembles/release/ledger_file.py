@@ -564,12 +564,12 @@ _SYSTEM = {
 
 def _batch(row: Sequence[Any]) -> Batch:
     *sizes, names, text = row
-    labels = None if text is None else [int(label) for label in text.split(",")]
+    labels = None if text is None else json.loads(f"[{text}]")
     return Batch._make([*sizes, None if names is None else json.loads(names), labels])
 
 
 def _labels_text(labels: list[int]) -> str:
-    return ",".join(map(str, labels))
+    return json.dumps(labels, separators=(",", ":"))[1:-1]
 
 
 def _extend_chain(head: str, entry: dict) -> str:
