@@ -223,32 +223,48 @@ def _pivot_long_votes(
     """
     assert table.id is not None  # long_columns names both
     assert table.worker is not None
-    row, column = (
-        pd.Categorical.from_codes(codes, texts).reorder_categories(sorted(texts))
-        for codes, texts in (table.id, table.worker)
-    )
-    queries, teachers = list(row.categories), list(column.categories)
+    rows, columns = table.id.codes, table.worker.codes
+    queries, row_of = _sort(table.id)
+    teachers, column_of = _sort(table.worker)
     number = len(teachers) if stated.teachers is None else stated.teachers
     if len(teachers) > number or (len(teachers) < number and not stated.absent):
         raise ValueError(f"has votes of {len(teachers)} teachers, and n_teachers = {number}")
     if "" in (*queries[:1], *teachers[:1]):
         raise ValueError("has a vote without a query or a teacher: every line names both")
     require_memory(len(queries), len(queries) * number + 16 * len(votes))
-    if lines := _find_duplicate(
-        row.codes.astype(np.int64) * number + column.codes, table.first_row
-    ):
-        both, second = lines
-        teacher, query = shorten(column[second]), shorten(row[second])
-        raise ValueError(f"{both} hold two votes of {teacher!r} on {query!r}")
-    matrix = np.full((len(queries), number), ABSENT, np.result_type(votes.dtype, np.int8))
-    matrix[row.codes, column.codes] = votes
-    if not stated.absent and len(votes) < matrix.size:
-        i, j = map(int, np.argwhere(matrix == ABSENT)[0])
+
+    def places(lines: slice) -> NDArray[np.int64]:
+        """Return where the votes of some lines stand in the matrix, row by row."""
+        return row_of[rows[lines]] * number + column_of[columns[lines]]
+
+    matrix = np.full(len(queries) * number, ABSENT, np.result_type(votes.dtype, np.int8))
+    known = np.zeros(len(matrix), dtype=bool)
+    for start in range(0, len(votes), _PIECE):
+        lines = slice(start, start + _PIECE)
+        here = places(lines)
+        if known[here].any() or _find_duplicate(here, table.first_row):
+            found = _find_duplicate(places(slice(None)), table.first_row)
+            assert found is not None
+            both, second = found
+            row, column = divmod(int(places(slice(second, second + 1))[0]), number)
+            teacher, query = shorten(teachers[column]), shorten(queries[row])
+            raise ValueError(f"{both} hold two votes of {teacher!r} on {query!r}")
+        known[here], matrix[here] = True, votes[lines]
+    if not stated.absent and not known.all():
+        row, column = divmod(int(known.argmin()), number)
         raise ValueError(
-            f"has no vote of {shorten(teachers[j])!r} on {shorten(queries[i])!r}: if ballots may "
-            "be absent say absent=yes"
+            f"has no vote of {shorten(teachers[column])!r} on {shorten(queries[row])!r}: if "
+            "ballots may be absent say absent=yes"
         )
-    return matrix, queries
+    return matrix.reshape(-1, number), queries
+
+
+def _sort(names: EncodedCells) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the different names, sorted, and the place of each code's name among them."""
+    order = sorted(range(len(names.texts)), key=names.texts.__getitem__)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return [names.texts[code] for code in order], places
 
 
 def _require_distinct_ids(ids: EncodedCells, first_row: tuple[str, int]) -> None:
