@@ -322,7 +322,7 @@ def release_once(
     labels_of(replace(history, releases=(*history.releases, offered)), offered.batch.number)
     batch = offered.batch
     with contextlib.closing(_open_or_create_ledger(output_folder, history)) as file:
-        file.release(
+        number = file.release(
             lambda: query_pool.to_file_order(draw(query_pool.votes)).tolist(),
             output_folder.numbered_folder(batch.number).name,
             batch.queries,
@@ -332,9 +332,10 @@ def release_once(
             ids=batch.ids,
             plan=offered.terms.to_json(),
             request=(salt := file.salt(), request.digest(salt)),
-        )
+        ).number
+        del offered, batch  # their names and labels are as many as those that are read now
         history = Record.read(file)
-    return labels_of(history, batch.number)
+    return labels_of(history, number)
 
 
 def _prepare_release(

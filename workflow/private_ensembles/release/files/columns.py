@@ -141,6 +141,12 @@ class Columns:
     id: int | None = None
     worker: int | None = None
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The positions of what there is, by the name of the attribute."""
+        parts = {"matrix": self.matrix, "label": self.label, "id": self.id, "worker": self.worker}
+        return {name: position for name, position in parts.items() if position is not None}
+
 
 def identify_columns(header: Sequence[str], stated: FileDescription) -> Columns:
     """Return what the columns with these names hold.

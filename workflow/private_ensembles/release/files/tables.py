@@ -164,8 +164,7 @@ def read_csv(path: Path, stated: FileDescription, require_memory: MemoryCheck) -
         encoding="utf-8-sig",
         compression=None,
     )
-    parts = {name: getattr(columns, name) for name in ("matrix", "label", "id", "worker")}
-    parts = {name: position for name, position in parts.items() if position is not None}
+    parts = columns.parts
     encoders = {name: CellEncoder(rows) for name in parts}
     for frame in frames:
         for name, encoder in encoders.items():
@@ -202,8 +201,8 @@ def read_parquet(path: Path, stated: FileDescription, require_memory: MemoryChec
             types = {file.schema_arrow.types[position] for position in columns.matrix}
             matrix = _encode_columns(read, columns.matrix, rows, one_type=len(types) == 1)
             cells = {"matrix": matrix}
-            for name in ("label", "id", "worker"):
-                if (position := getattr(columns, name)) is not None:
+            for name, position in columns.parts.items():
+                if name != "matrix":
                     cells[name] = encode_rows(read([position]).iloc[:, 0])
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"not a readable Parquet file: {error}") from None
@@ -224,7 +223,7 @@ def _table(
     return Table(columns.kind, cells["matrix"], label, row_id, worker, names, first_row)
 
 
-def encode_rows(cells: NDArray | pd.Series) -> EncodedCells:
+def encode_rows(cells: NDArray | pd.Series | pd.DataFrame) -> EncodedCells:
     """Return cells as codes, which are made of some rows at a time."""
     encoder = CellEncoder(len(cells))
     for start in range(0, max(1, len(cells)), _CELLS):
