@@ -29,6 +29,7 @@ BENCHMARKS = (
     "core_calls",
     "commands",
     "waiting",
+    "own_files",
     "plan_grid",
     "absent",
     "gamma",

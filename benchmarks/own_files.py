@@ -1,0 +1,162 @@
+"""Releases from large files of votes: memory, processor seconds, clock, beside an older checkout.
+
+`private-ensembles release` runs as a user's process. If the environment variable OLD names the
+folder of an older checkout, both take turns:
+
+    git worktree add /tmp/old v0.3.0 && OLD=/tmp/old python benchmarks/run.py own_files
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.measuring import ROOT, add_machine, describe_machine
+from benchmarks.writing import format_section, format_table
+
+# A file is its name, what it holds, queries, teachers, classes, and the noise of the labels.
+FILES = (
+    ("v.csv", "votes", 1_000_000, 10, 10, "reproducible"),
+    ("v.csv", "votes", 1_000_000, 50, 10, "reproducible"),
+    ("id.csv", "votes and names", 1_000_000, 50, 10, "secure"),
+    ("v.npy", "votes", 1_000_000, 50, 10, "reproducible"),
+    ("v.npz", "votes", 1_000_000, 50, 10, "reproducible"),
+    ("v.parquet", "votes", 1_000_000, 50, 10, "reproducible"),
+    ("c.npz", "counts", 500, 250, 100_000, "reproducible"),
+)
+QUICK = (("v.csv", "votes", 1000, 10, 10, "reproducible"),)
+# So many labels are asked for. MIB is how much memory a release may take.
+LABELS, ROUNDS, MIB = 500, 3, 500
+# A release is waited for so many seconds of the clock; then it is not measured again.
+PATIENCE = 120
+_SHOWN = {"seconds": "{:.1f} s", "wall_seconds": "{:.1f} s", "mib": "{:.0f} MiB"}
+_FILE = ["name", "holds", "queries", "teachers", "classes", "noise"]
+# The kernel's own number: what a process inherits from the one that started it is not in it.
+_COMMAND = r"""
+import re, sys
+from pathlib import Path
+from private_ensembles.command.main import main
+code = main(sys.argv[1:])
+status = Path("/proc/self/status").read_text()
+print("peak", re.search(r"VmHWM:\s+(\d+) kB", status)[1], file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def write_file(path: Path, holds: str, queries: int, teachers: int, classes: int) -> None:
+    """Write a file of votes or counts as whole numbers of 64 bits, as people's programs do."""
+    generator = np.random.default_rng(0)
+    truth = generator.integers(0, classes, (queries, 1))
+    wrong = generator.random((queries, teachers)) < 0.4
+    votes = np.where(wrong, generator.integers(0, classes, wrong.shape), truth)
+    if holds == "counts":
+        votes = np.stack([np.bincount(row, minlength=classes) for row in votes])
+    if path.suffix == ".npy":
+        np.save(path, votes)
+    elif path.suffix == ".npz":
+        np.savez_compressed(path, **{"counts" if holds == "counts" else "votes": votes})
+    else:
+        frame = pd.DataFrame(votes).add_prefix("teacher")
+        if holds == "votes and names":
+            frame.insert(0, "id", [f"query{number:07}" for number in range(queries)])
+        frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+
+
+def measure_release(root: Path, path: Path, teachers: int, classes: int, noise: str) -> dict:
+    """Return what a release by a checkout took: seconds, wall_seconds and mib, nan if too long."""
+    unset = {"OMP_NUM_THREADS", "PYTHONDONTWRITEBYTECODE"}
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment["PYTHONPATH"] = str(root / "workflow")
+    budget = ["--epsilon", "2", "--delta", "1e-5", "--shards", "disjoint"]
+    asked = ["--teachers", str(teachers), "--classes", str(classes), "--labels", str(LABELS)]
+    asked += ["--noise", noise, "--anyway"]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", _COMMAND, "release", str(path), *asked, *budget]
+        before, started = os.times(), time.perf_counter()
+        try:
+            completed = subprocess.run(
+                [*command, "--out", folder],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=PATIENCE,
+            )
+        except subprocess.TimeoutExpired:
+            return dict.fromkeys(("seconds", "wall_seconds", "mib"), math.nan)
+        wall, after = time.perf_counter() - started, os.times()
+    spent = after.children_user + after.children_system
+    spent -= before.children_user + before.children_system
+    peak = re.search(r"^peak (\d+)$", completed.stderr, re.MULTILINE)
+    assert peak is not None
+    return {"seconds": spent, "wall_seconds": wall, "mib": int(peak[1]) / 1024}
+
+
+def measure(*, quick: bool = False) -> pd.DataFrame:
+    """Return a row for each file and checkout, with the median of all rounds in each column."""
+    roots = {"new": ROOT} | ({"old": Path(os.environ["OLD"])} if "OLD" in os.environ else {})
+    rows = []
+    for file in QUICK if quick else FILES:
+        name, holds, queries, teachers, classes, noise = file
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            write_file(path, holds, queries, teachers, classes)
+            waiting_roots = dict(roots)
+            for _ in range(1 if quick else ROUNDS):
+                for code, root in list(waiting_roots.items()):
+                    print(f"{code}: {' '.join(map(str, file))}", file=sys.stderr, flush=True)
+                    measured = measure_release(root, path, teachers, classes, noise)
+                    rows.append(dict(zip(_FILE, file, strict=True)) | {"code": code} | measured)
+                    if math.isnan(measured["seconds"]):
+                        del waiting_roots[code]
+    groups = pd.DataFrame(rows).groupby([*_FILE, "code"], sort=False, as_index=False)
+    return add_machine(groups.median(), describe_machine("numpy", "pandas", "pyarrow", "opendp"))
+
+
+def section(data: pd.DataFrame) -> str:
+    """Return what was measured as a section of the page: a row for each file."""
+    columns = {"file": "{file}", "holds": "{holds}", "noise": "{noise}", "sizes": "{sizes}"}
+    columns |= {"before": "{old_seconds}", "now": "{new_seconds}", "clock": "{new_wall_seconds}"}
+    columns |= {"memory before": "{old_mib}", "memory now": "{new_mib}"}
+    rows = [_format_row(file) for _, file in data.groupby(_FILE, sort=False)]
+    text = (
+        f"`private-ensembles release` of {LABELS} labels from files of teachers × classes × "
+        "queries, the start of Python and the plan among it; the median of three. Before: an "
+        "older checkout, in turns with this one. Memory is the largest that the process had. A "
+        "rehearsal draws noise from a seed; a release also writes its certificate, which takes "
+        "most of its time now."
+    )
+    most = data.loc[data["code"] == "new", "mib"].max()
+    kept = "kept" if most <= MIB else "MISSED"
+    return format_section(
+        "Large files of votes",
+        "own_files",
+        text,
+        data,
+        format_table(columns, pd.DataFrame(rows), words=3),
+        f"Target, at most {MIB} MiB: {kept}.",
+    )
+
+
+def _format_row(file: pd.DataFrame) -> dict[str, str]:
+    """Return what is shown of one file, of this checkout and, if there is one, of the older."""
+    codes = file.set_index("code")
+    facts = codes.iloc[0]
+    row = {"file": f".{facts['name'].partition('.')[2]}", "holds": facts["holds"]}
+    row["noise"] = "release" if facts["noise"] == "secure" else "rehearsal"
+    row["sizes"] = f"{facts['teachers']:,} × {facts['classes']:,} × {facts['queries']:,}"
+    for code in ("old", "new"):
+        for name, form in _SHOWN.items():
+            value = codes[name].get(code)
+            shown = "" if value is None else form.format(value)
+            row[f"{code}_{name}"] = f"over {PATIENCE} s of the clock" if value != value else shown
+    return row
