@@ -48,6 +48,12 @@ def test_what_the_utility_leaves_open_is_filled(monkeypatch, K, m, prior):
     assert np.mean(filled.gamma) > max(0.97 * np.mean(vertex.gamma), np.mean(unfilled.gamma))
 
 
+def test_what_steps_from_the_boundary_do_not_solve_is_solved_from_the_middle():
+    filled = optimize_gamma(301, 29, 0.1, 1e-5)
+    assert filled.certificate.holds
+    assert np.mean(filled.gamma) > 0.99  # 0.95, if steps end where rounding stops them
+
+
 # Rounds, each one solution of the program, that the hardest points take at most; half as many again
 # as when they were measured (docs/benchmarks/README.md).
 HARDEST = (

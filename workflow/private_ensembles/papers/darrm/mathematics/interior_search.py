@@ -52,6 +52,8 @@ PATIENCE = 8
 # A start at the boundary is taken to be so far from it, and its prices are those of a start that is
 # farther: they would be too high for the first steps.
 LEAST_ROOM, LEAST_ROOM_OF_PRICES = 1e-9, 1e-3
+# A program that ends with a larger gap is solved again from the middle.
+UNSOLVED = 0.1
 
 
 class InteriorSearch:
@@ -266,6 +268,10 @@ class InteriorSearch:
             start = np.diff(start, prepend=0.0)
         curvature = self._curvature(cost, level)
         solution = solve_to_interior(cost, rows, tolerance, right, curvature, start)
+        if start is not None and solution.gap > UNSOLVED:
+            # Rounding stops some steps so near the boundary; the middle is farther from it.
+            middle = solve_to_interior(cost, rows, tolerance, right, curvature)
+            solution = min(solution, middle, key=lambda point: point.gap)
         x = np.clip(np.cumsum(solution.x) if self.monotone else solution.x, 0.0, 1.0)
         multipliers = np.zeros(len(in_use))
         multipliers[in_use] = solution.multipliers[len(extra_rows) :]
