@@ -52,7 +52,8 @@ PATIENCE = 8
 # A start at the boundary is taken to be so far from it, and its prices are those of a start that is
 # farther: they would be too high for the first steps.
 LEAST_ROOM, LEAST_ROOM_OF_PRICES = 1e-9, 1e-3
-# A program that ends with a larger gap is solved again from the middle.
+# A program over all gamma that ends with a larger gap is solved again from the middle; one over
+# monotone gamma, which takes little time, if it ends with more than its tolerance.
 UNSOLVED = 0.1
 
 
@@ -268,7 +269,7 @@ class InteriorSearch:
             start = np.diff(start, prepend=0.0)
         curvature = self._curvature(cost, level)
         solution = solve_to_interior(cost, rows, tolerance, right, curvature, start)
-        if start is not None and solution.gap > UNSOLVED:
+        if start is not None and solution.gap > (tolerance if self.monotone else UNSOLVED):
             # Rounding stops some steps so near the boundary; the middle is farther from it.
             middle = solve_to_interior(cost, rows, tolerance, right, curvature)
             solution = min(solution, middle, key=lambda point: point.gap)
