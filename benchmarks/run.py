@@ -27,7 +27,7 @@ DOCS = ROOT / "docs" / "benchmarks"
 BENCHMARKS = (
     "right_labels",
     "core_calls",
-    "commands",
+    "noise",
     "waiting",
     "own_files",
     "plan_grid",

@@ -52,7 +52,9 @@ def draw_argmax(
     """
     queries, classes = counts.shape
     labels = np.empty(queries, dtype=np.int64)
-    least, most = _scale(sigma, *bracket_quantiles(np.arange(1 << FIRST_BITS), FIRST_BITS))
+    # Few counts need fewer brackets than there are values of the first bits.
+    listed = counts.size >= 1 << FIRST_BITS
+    table = _first_brackets(np.arange(1 << FIRST_BITS), sigma) if listed else None
     step = max(1, _AT_ONCE // classes)
     for start in range(0, queries, step):
         block = counts[start : start + step]
@@ -60,14 +62,23 @@ def draw_argmax(
         leads -= leads.max(axis=1, keepdims=True)
         drawn = bits(FIRST_BITS * block.size).to_bytes(2 * block.size, "little")
         points = np.frombuffer(drawn, dtype="<u2").reshape(block.shape)
-        surpassed = _surpassed((leads + least[points]).max(axis=1, keepdims=True))
-        possible = leads + most[points] >= surpassed
+        if table is None:
+            least, most = _first_brackets(points.astype(np.int64), sigma)
+        else:
+            least, most = table[0][points], table[1][points]
+        surpassed = _surpassed((leads + least).max(axis=1, keepdims=True))
+        possible = leads + most >= surpassed
         labels[start : start + step] = possible.argmax(axis=1)
         for row in np.flatnonzero(possible.sum(axis=1) > 1).tolist():
             places = np.flatnonzero(possible[row])
             chosen = _decide(leads[row, places], points[row, places], sigma, bits)
             labels[start + row] = places[chosen]
     return labels
+
+
+def _first_brackets(points: NDArray[np.int64], sigma: float) -> tuple[NDArray, NDArray]:
+    """Return floats below and above sigma Q(V), given the first bits of each V."""
+    return _scale(sigma, *bracket_quantiles(points, FIRST_BITS))
 
 
 def _decide(
