@@ -89,8 +89,6 @@ def measure_run(
 
 def section(data: pd.DataFrame) -> str:
     """Return the results in Markdown."""
-    if "cpu" not in data:  # measured before there was this column
-        data = data.assign(code="new", cpu=float("nan"))
     runs = data.groupby(["code", "round"], sort=False).agg(
         cpu=("cpu", "first"), wall=("wall", "first"), jobs=("jobs", "sum")
     )
