@@ -89,7 +89,7 @@ def section(data: pd.DataFrame) -> str:
                 "drawn": MECHANISMS[mechanism],
                 "old": "" if old is None else f"{old['seconds']:.3g} s, {old['wall']:.3g} s",
                 "new": f"{new['seconds']:.2g} s, {new['wall']:.2g} s",
-                "times": "" if old is None else f"{old['seconds'] / new['seconds']:.2g}",
+                "times": "" if old is None else f"{old['seconds'] / new['seconds']:.0f}",
                 "memory": f"{new['peak_mib']:.0f} MiB, {new['counts_mib']:.0f} of them counts",
             }
         )
