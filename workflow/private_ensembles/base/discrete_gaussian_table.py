@@ -17,6 +17,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.base.softmax import draw_words
+
 # Beyond this sigma tables are long and decimal digits slow.
 LARGEST_SIGMA = 2.0**12
 # Every number takes a bit for its sign and the first of U; where they do not decide, the next ones,
@@ -96,7 +98,7 @@ def draw(number: int, sigma: float, bits: Callable[[int], int]) -> NDArray[np.in
     listed, drawn = table(float(sigma)), np.empty(number, dtype=np.int64)
     for start in range(0, number, _AT_ONCE):
         chunk = drawn[start : start + _AT_ONCE]
-        words = _words(len(chunk), 2, bits)
+        words = draw_words(len(chunk), 2, bits)
         points, negative = words >> np.uint16(1), words & np.uint16(1)
         sizes = listed.least_sizes[points]
         unsure = np.flatnonzero(sizes != listed.most_sizes[points])
@@ -109,18 +111,12 @@ def _next_sizes(
     listed: Table, points: NDArray[np.int64], bits: Callable[[int], int]
 ) -> NDArray[np.int64]:
     """Return sizes, given the first bits of U."""
-    words = _words(len(points), 8, bits) >> np.uint64(64 - NEXT_BITS)
+    words = draw_words(len(points), 8, bits) >> np.uint64(64 - NEXT_BITS)
     points = points << NEXT_BITS | words.astype(np.int64)
     sizes = _count_above(listed.sure, points)
     for place in np.flatnonzero(sizes != _count_above(listed.most, points)).tolist():
         sizes[place] = _decide(listed.sigma, int(points[place]), bits)
     return sizes
-
-
-def _words(number: int, width: int, bits: Callable[[int], int]) -> NDArray:
-    """Return so many uniform unsigned integers of so many bytes."""
-    drawn = bits(8 * width * number).to_bytes(width * number, "little")
-    return np.frombuffer(drawn, dtype=f"<u{width}")
 
 
 def _count_above(tails: NDArray[np.int64], points: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -15,6 +15,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 import numpy as np
 from numpy.typing import NDArray
 
+from private_ensembles.base.softmax import draw_words
+
 # So many bits of each V are drawn for every count, and later MORE_BITS for those still in question.
 FIRST_BITS = 16
 MORE_BITS = 64
@@ -54,16 +56,15 @@ def draw_argmax(
     labels = np.empty(queries, dtype=np.int64)
     # Few counts need fewer brackets than there are values of the first bits.
     listed = counts.size >= 1 << FIRST_BITS
-    table = _first_brackets(np.arange(1 << FIRST_BITS), sigma) if listed else None
+    table = _bracket_noise(np.arange(1 << FIRST_BITS), FIRST_BITS, sigma) if listed else None
     step = max(1, _AT_ONCE // classes)
     for start in range(0, queries, step):
         block = counts[start : start + step]
         leads = block.astype(np.float64)
         leads -= leads.max(axis=1, keepdims=True)
-        drawn = bits(FIRST_BITS * block.size).to_bytes(2 * block.size, "little")
-        points = np.frombuffer(drawn, dtype="<u2").reshape(block.shape)
+        points = draw_words(block.size, 2, bits).reshape(block.shape)
         if table is None:
-            least, most = _first_brackets(points.astype(np.int64), sigma)
+            least, most = _bracket_noise(points.astype(np.int64), FIRST_BITS, sigma)
         else:
             least, most = table[0][points], table[1][points]
         surpassed = _surpassed((leads + least).max(axis=1, keepdims=True))
@@ -76,11 +77,6 @@ def draw_argmax(
     return labels
 
 
-def _first_brackets(points: NDArray[np.int64], sigma: float) -> tuple[NDArray, NDArray]:
-    """Return floats below and above sigma Q(V), given the first bits of each V."""
-    return _scale(sigma, *bracket_quantiles(points, FIRST_BITS))
-
-
 def _decide(
     leads: NDArray[np.float64], points: NDArray, sigma: float, bits: Callable[[int], int]
 ) -> int:
@@ -91,7 +87,7 @@ def _decide(
         points = (points << MORE_BITS) | np.array([bits(MORE_BITS) for _ in left], dtype=object)
         drawn += MORE_BITS
         if drawn == FIRST_BITS + MORE_BITS:
-            least, most = _scale(sigma, *bracket_quantiles(points, drawn))
+            least, most = _bracket_noise(points, drawn, sigma)
             possible = leads + most >= _surpassed((leads + least).max())
         else:
             lower, upper = _bracket_sums(leads, points, sigma, drawn)
@@ -124,9 +120,10 @@ def _quantiles(points: NDArray, size: int) -> NDArray[np.float64]:
     return np.where(2 * points <= size, -1.0, 1.0) * ndtri(tails)
 
 
-def _scale(sigma: float, least: NDArray, most: NDArray) -> tuple[NDArray, NDArray]:
-    """Return sigma times both, the first rounded down and the second rounded up."""
-    return np.nextafter(sigma * least, -np.inf), np.nextafter(sigma * most, np.inf)
+def _bracket_noise(points: NDArray, drawn: int, sigma: float) -> tuple[NDArray, NDArray]:
+    """Return floats below and above sigma Q(v), as `bracket_quantiles` does without sigma."""
+    lowest, highest = bracket_quantiles(points, drawn)
+    return np.nextafter(sigma * lowest, -np.inf), np.nextafter(sigma * highest, np.inf)
 
 
 def _surpassed(least: NDArray) -> NDArray:

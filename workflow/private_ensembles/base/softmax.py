@@ -213,8 +213,22 @@ def draw_bernoulli_exp(exponents: ArrayLike, bits: Callable[[int], int]) -> NDAr
 
 def _points(number: int, bits: Callable[[int], int]) -> NDArray[np.int64]:
     """Return so many uniform integers below 2^BITS."""
-    drawn = bits(64 * number).to_bytes(8 * number, "little")
-    return (np.frombuffer(drawn, dtype="<u8") >> np.uint64(64 - BITS)).astype(np.int64)
+    return (draw_words(number, 8, bits) >> np.uint64(64 - BITS)).astype(np.int64)
+
+
+def draw_words(number: int, width: int, bits: Callable[[int], int]) -> NDArray[np.unsignedinteger]:
+    """Return so many uniform unsigned integers.
+
+    Args:
+        number: How many.
+        width: Their bytes: 1, 2, 4 or 8.
+        bits: Returns a uniform integer of as many bits as it is asked for.
+
+    >>> draw_words(2, 2, lambda number: 0x12345).tolist()
+    [9029, 1]
+    """
+    drawn = bits(8 * width * number).to_bytes(width * number, "little")
+    return np.frombuffer(drawn, dtype=f"<u{width}")
 
 
 def is_accepted(
