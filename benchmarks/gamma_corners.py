@@ -32,10 +32,10 @@ KEYS = ("K", "m", "epsilon", "Delta")
 _OPTIMIZE = """
 import json, sys, time
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
-*point, prior = json.loads(sys.argv[1])
+K, m, epsilon, Delta, prior = json.loads(sys.argv[1])
 optimize_gamma(5, 2, 0.1, 1e-5)
 started = time.process_time(), time.perf_counter()
-solution = optimize_gamma(*point, prior=prior)
+solution = optimize_gamma(K, m, epsilon, Delta, prior=prior)
 print(json.dumps({
     "seconds": time.process_time() - started[0],
     "wall_seconds": time.perf_counter() - started[1],
