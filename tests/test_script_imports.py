@@ -46,6 +46,12 @@ for number, path in enumerate(sys.argv[2:]):
 """
 
 
+def printed(root, code) -> str:
+    """What a fresh process prints that runs `code`."""
+    environment = {**os.environ, "PYTHONPATH": str(root / "workflow")}
+    return subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
+
+
 @pytest.fixture(scope="module")
 def loaded_by(root):
     """The modules that are loaded once a script's own imports are done, by script."""
@@ -94,10 +100,8 @@ def test_no_script_imports_a_heavy_library_that_it_does_not_use(loaded_by):
         ("import private_ensembles.papers.darrm.experiment", {"pandas"}),
     ],
 )
-def test_what_jobs_load_while_they_run_needs_no_library_in_vain(code, libraries):
-    code += f"; import sys; print({libraries} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+def test_what_jobs_load_while_they_run_needs_no_library_in_vain(root, code, libraries):
+    assert printed(root, f"{code}; import sys; print({libraries} & set(sys.modules))") == "set()\n"
 
 
 def laws_and_accounts(modules):
@@ -125,12 +129,5 @@ def test_the_list_of_mechanisms_loads_nothing_else(root):
         "import sys; from private_ensembles.labels import registry; registry.offered_mechanisms(); "
     )
     code += "print(*sorted(name for name in sys.modules if name.startswith('private_ensembles')))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(root / "workflow")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     room = "private_ensembles.labels"
-    assert done.stdout.split() == ["private_ensembles", room, f"{room}.registry"]
+    assert printed(root, code).split() == ["private_ensembles", room, f"{room}.registry"]
