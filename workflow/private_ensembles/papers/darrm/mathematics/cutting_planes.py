@@ -176,8 +176,11 @@ class CuttingPlaneSearch:
     ) -> NDArray[np.float64]:
         """Return the x at `raised` of the largest sum that the rows in use allow."""
         program, _ = self._program()
+        # Half of what `_raise_sum` takes a point for private with: a row that start keeps from any
+        # move, by rounding, would hold what it hardly weighs.
+        slack = self._sufficient_gap() / 20 / self.value
         columns, used = program.rows[:, raised], program.rows[:, : len(start)] @ start
-        right = np.maximum(program.right - used, 0.0) + columns @ start[raised]
+        right = np.maximum(program.right - used, slack) + columns @ start[raised]
         size = np.abs(columns).max(axis=1)
         touched = size > VIOLATION  # the others can hardly be violated by what is raised
         ones, scale = np.ones(len(raised)), size[touched]
