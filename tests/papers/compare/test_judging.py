@@ -12,7 +12,7 @@ from private_ensembles.papers.common.standard_errors import (
     tolerance_factor,
 )
 from private_ensembles.papers.compare import declarations
-from private_ensembles.papers.compare.comparison import compare, judge_number
+from private_ensembles.papers.compare.comparison import compare, judge_number, relations_of
 from private_ensembles.papers.compare.declarations import ExplanationOfPrint, find_rule
 from private_ensembles.papers.compare.judging import (
     Estimate,
@@ -24,6 +24,7 @@ from private_ensembles.papers.compare.judging import (
 from private_ensembles.papers.compare.printed import FOLDER, key_of, read_published
 from private_ensembles.papers.compare.reproduced import reproduced_numbers
 from private_ensembles.run.check import check
+from tests.papers.compare.in_docs import settings_in_docs, tables_in_docs
 
 PLACE = {"item": "table1", "dataset": "mnist", "row": "one above other", "column": "difference"}
 
@@ -65,10 +66,58 @@ def test_a_mean_agrees_only_within_the_tolerance_of_the_difference(value, status
     assert make_number("pooled", 0.80, Estimate(value, 0.0125))["status"] == status
 
 
-def test_an_exact_mean_agrees_within_the_rounding_of_print_only():
-    assert make_number("pooled", 2.0, Estimate(2.004), rounding=0.005)["status"] == "match"
-    assert make_number("pooled", 2.0, Estimate(2.006), rounding=0.005)["status"] == "differs"
+def test_an_exact_mean_agrees_within_the_range_that_is_claimed_only():
+    assert make_number("pooled", 2.0, Estimate(2.004), half=0.005)["status"] == "match"
+    found = make_number("pooled", 2.0, Estimate(2.006), half=0.005)
+    assert found["status"] == "differs"
+    assert found["note"].startswith("Claimed 1.995 to 2.005, ours 2.006")
     assert make_number("pooled", 0.1 + 0.2, Estimate(0.3))["status"] == "match"
+
+
+def test_an_error_of_ours_is_added_to_the_range_that_is_claimed():
+    found = make_number("pooled", 2.0, Estimate(2.034, 0.01), half=0.005)
+    assert (found["status"], found["tolerance"]) == ("match", pytest.approx(0.035))
+    assert make_number("pooled", 2.0, Estimate(2.036, 0.01), half=0.005)["status"] == "differs"
+
+
+@pytest.mark.parametrize("value", [0.05, 0.0, -0.05, 5.0])
+def test_a_mean_whose_tolerance_holds_no_effect_is_weak_whatever_comes_out(value):
+    found = make_number("pooled", 0.05, Estimate(value, 0.02))
+    assert found["status"] == "weak"
+    assert "No effect at all (0) is within it too." in found["note"]
+    assert "opposite" in make_number("pooled", 0.05, Estimate(value, 0.04))["note"]
+    assert make_number("pooled", 0.05, Estimate(0.05, 0.016))["status"] == "match"
+    # The accuracy of a guess is no effect either.
+    assert make_number("pooled", 0.55, Estimate(0.55, 0.02), no_effect=0.5)["status"] == "weak"
+    assert make_number("pooled", 0.55, Estimate(0.55, 0.02), no_effect=0.4)["status"] == "match"
+
+
+def test_what_is_weak_says_how_many_runs_would_judge_it():
+    """Of a spread of 1 beside a print that varies as well, or not."""
+
+    def alone(runs):
+        return Estimate(2.0, 1 / math.sqrt(runs), runs - 1)
+
+    found = make_number("order", 1.0, alone(3), with_runs=alone)
+    runs = next(n for n in range(2, 100) if tolerance_factor(n - 1) / math.sqrt(n) < 1)
+    assert found["status"] == "weak"
+    assert f"it would take {runs} runs to judge it" in found["note"]
+    assert make_number("order", 1.0, alone(runs), with_runs=alone)["status"] == "match"
+
+    def beside_print(runs):
+        return Estimate(2.0, math.sqrt(1 + 1 / runs), runs - 1)
+
+    note = make_number("pooled", 2.9, beside_print(3), with_runs=beside_print)["note"]
+    assert "no number of our runs would be enough to judge it" in note
+
+
+def test_on_own_votes_print_says_how_large_no_difference_is():
+    """What the paper prints of its votes is no measure of ours: a sign is all that is claimed."""
+    ours = Estimate(0.05, 0.01, 4)
+    assert make_number("order", 0.2, ours)["status"] == "differs"
+    assert make_number("order", 0.2, ours, own_votes="Ours.")["status"] == "weak"
+    below = ours._replace(value=-0.07)
+    assert make_number("order", 0.2, below, own_votes="Ours.")["status"] == "differs"
 
 
 def test_a_claim_about_printed_numbers_is_counted():
@@ -193,6 +242,69 @@ def test_where_a_number_matches_no_rival_s_result_would(printed, tables, claims)
         passing = [name for name, status in swaps.items() if status != "differs"]
         assert own["status"] == ("weak" if passing else "match")
         assert all(name in own["note"] for name in passing)
+
+
+# What a hostile reader tries: every row of a finished run with other numbers in the place of ours.
+AGREES = {"match", "input"}
+
+
+def test_every_relation_holds_on_the_printed_value_and_not_without_its_effect(root):
+    published, tables = read_published(FOLDER.glob("*.csv")), tables_in_docs(root)
+    tried = {"order": 0, "pooled": 0, "printed": 0}
+    for name, settings in settings_in_docs(root).items():
+        evidence = Evidence(declarations.load_paper(name), published, tables[name], settings)
+        for relation in relations_of(name, evidence):
+            if relation.ours is None or (relation.kind == "pooled" and relation.own_votes):
+                continue
+
+            def judged(value, relation=relation):
+                return judge_relation(relation._replace(ours=relation.ours._replace(value=value)))
+
+            effect = relation.published - relation.no_effect
+            assert judged(relation.no_effect)["status"] not in AGREES, relation
+            assert judged(relation.no_effect - effect)["status"] not in AGREES, relation
+            # Print without digits says no more than the sign.
+            as_printed = judged(relation.published if effect else 1.0)
+            weak = as_printed["tolerance"] >= abs(effect) > 0
+            assert as_printed["status"] == ("weak" if weak else "match"), relation
+            tried[relation.kind] += 1
+    assert min(tried.values()) > 5
+
+
+def test_every_printed_number_agrees_with_itself_and_not_with_nothing_or_its_opposite(root):
+    """At 0, and with the other sign; where 0 is printed or a side is claimed, at what is not."""
+    published, tables = read_published(FOLDER.glob("*.csv")), tables_in_docs(root)
+    tried = 0
+    for name, settings in settings_in_docs(root).items():
+        paper = declarations.load_paper(name)
+        cells = published[published["paper"] == name].to_dict("records")
+        printed = {key_of(cell): float(cell["published"]) for cell in cells}
+        numbers = reproduced_numbers(paper, tables[name], settings)
+        ours = {key: number.value for key, number in numbers.items() if key in printed}
+        for cell in cells:
+            key = key_of(cell)
+            number = numbers.get(key, declarations.Reproduced(float(cell["low"] or "nan")))
+            if number.note or math.isnan(number.value) or cell["low"] != cell["high"]:
+                continue
+            rule = find_rule(paper.judged, key)
+            rivals = rule.alternatives(key, printed, ours) if rule else {}
+
+            def judged(value, cell=cell, number=number, paper=paper, rivals=rivals):
+                return judge_number(cell, number._replace(value=value), paper, rivals)["status"]
+
+            claimed, side = printed[key], rule.side if rule else ""
+            as_printed, *others = {
+                "": (claimed, 0.0, -claimed) if claimed else (0.0, 1.0, -1.0),
+                "above": (claimed + 1, claimed, claimed - 1),
+                "below": (claimed - 1, claimed, claimed + 1),
+            }[side]
+            # What agrees, but not with how print says that it was made, is explained.
+            agreed = {"explained"} if find_rule(paper.agreeing, key) else AGREES
+            assert judged(as_printed) in agreed | {"weak"}, key
+            refused = {"explained" if find_rule(paper.explanations, key) else "differs", "weak"}
+            assert {judged(value) for value in others} <= refused, key
+            tried += 1
+    assert tried > 300
 
 
 @pytest.mark.parametrize("other", ["darrm_opt", "darrm_sub"])

@@ -5,14 +5,18 @@ There are three kinds, and each can fail:
 order     what is claimed to be above is above in ours: our difference is positive by more than its
           tolerance, which is as many of its standard errors as `standard_errors.tolerance_factor`
           says. Our numbers have to show the order; that the difference could be positive is not
-          enough. If the tolerance holds both the printed difference and none at all, it is `weak`.
+          enough. If the tolerance holds both the printed difference and none at all, it is `weak`;
+          on votes of our own, of which the paper prints no difference, if it holds none at all.
 pooled    a mean over a table, ours and the printed one: they differ by no more than the tolerance
-          of their difference.
+          of their difference. If no effect at all would be within the tolerance of the printed
+          number, the relation is `weak` whatever comes out, as nothing could speak against it.
 printed   a count that a claim implies, and what the printed numbers make of it. No run is needed.
+
+A relation that is weak says how many runs it would take to judge it, if `with_runs` can tell.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -26,6 +30,9 @@ from private_ensembles.papers.common.standard_errors import (
 )
 from private_ensembles.papers.compare.declarations import ExplanationOfPrint, Paper
 from private_ensembles.papers.compare.reproduced import flag_stand_ins
+
+# Nobody trains more: a relation that needs more runs cannot be judged.
+_MOST_RUNS = 1000
 
 
 @dataclass(frozen=True)
@@ -102,10 +109,13 @@ class Relation(NamedTuple):
     Attributes:
         row: the statement in words.
         published: the printed difference, positive if the print has the order (order); the printed
-            mean (pooled); the count that is claimed (printed).
+            mean, or the middle of what is claimed (pooled); the count that is claimed (printed).
         ours: our number, None if the run lacks it.
         table: which of our tables it is from.
-        rounding: how far off the printed number may be by its last digits.
+        half: half the width of what is claimed or printed: of a range, or of the last digit's unit.
+        no_effect: what a mean would be if there were nothing of what is claimed: no difference, or
+            the accuracy of a guess.
+        with_runs: our number as so many runs of the same spread would give it.
         own_votes: why our numbers are on other votes than the paper's. Orders are judged all the
             same, means are not.
         note: what else is to be said.
@@ -122,7 +132,9 @@ class Relation(NamedTuple):
     published: float
     ours: Estimate | None
     table: str = ""
-    rounding: float = 0.0
+    half: float = 0.0
+    no_effect: float = 0.0
+    with_runs: Callable[[int], Estimate] | None = None
     own_votes: str = ""
     note: str = ""
     remark: str = ""
@@ -174,10 +186,11 @@ def judge_relation(relation: Relation) -> dict[str, object]:
         reproduced_sd is the standard error, NaN if the number is exact.
     """
     ours = relation.ours
+    tolerance = ours.tolerance + relation.half
     judged = {
         "reproduced": ours.value,
         "reproduced_sd": ours.error or math.nan,
-        "tolerance": max(ours.tolerance, relation.rounding),
+        "tolerance": tolerance,
     }
     if relation.kind == "pooled" and relation.own_votes:
         return (
@@ -185,25 +198,56 @@ def judge_relation(relation: Relation) -> dict[str, object]:
             | {"tolerance": math.nan, "status": "not_comparable"}
             | _join_notes(relation, relation.own_votes)
         )
-    if relation.kind == "order":
-        agrees = ours.value > judged["tolerance"]
-    else:
-        # Means of decimals differ by rounding alone in the last bits.
-        allowed = judged["tolerance"] + 1e-12 * max(1.0, abs(relation.published))
-        agrees = abs(ours.value - relation.published) <= allowed
-    sentences = [_describe_numbers(relation, judged["tolerance"])]
+    sentences = [_describe_numbers(relation, tolerance)]
     if relation.own_votes:
         sentences.append(f"Judged on votes of our own: {relation.own_votes}")
+    if _proves_nothing(relation, tolerance):
+        sentences += _describe_weakness(relation, tolerance)
+        return judged | {"status": "weak"} | _join_notes(relation, *sentences)
+    if relation.kind == "order":
+        agrees = ours.value > tolerance
+    else:
+        # Means of decimals differ by rounding alone in the last bits.
+        allowed = tolerance + 1e-12 * max(1.0, abs(relation.published))
+        agrees = abs(ours.value - relation.published) <= allowed
     if agrees:
         return judged | {"status": "match"} | _join_notes(relation, *sentences)
-    # Our numbers fit the printed difference, and no difference just as well.
-    farthest = max(abs(ours.value), abs(ours.value - relation.published))
-    if relation.kind == "order" and farthest <= judged["tolerance"]:
-        return judged | {"status": "weak"} | _join_notes(relation, *sentences)
     if relation.cause is not None:
         sentences += [relation.cause.note, f"Test: {relation.cause.test}"]
         return judged | {"status": "explained"} | _join_notes(relation, *sentences)
     return judged | {"status": "differs"} | _join_notes(relation, *sentences, relation.remark)
+
+
+def _proves_nothing(relation: Relation, tolerance: float) -> bool:
+    """Tell whether a verdict would say little, because no effect at all fits as well."""
+    if relation.kind == "printed" or tolerance == 0:
+        return False
+    if relation.kind == "pooled":
+        return abs(relation.published - relation.no_effect) <= tolerance
+    fits_print = abs(relation.ours.value - relation.published) <= tolerance
+    return abs(relation.ours.value) <= tolerance and (fits_print or bool(relation.own_votes))
+
+
+def _describe_weakness(relation: Relation, tolerance: float) -> list[str]:
+    """Say what else is within the tolerance, and how many runs would put it outside."""
+    effect = abs(relation.published - relation.no_effect)
+    sentences = []
+    if relation.kind == "pooled":
+        opposite = ", and so is the opposite effect" if 2 * effect <= tolerance else ""
+        sentences.append(f"No effect at all ({relation.no_effect:.4g}) is within it too{opposite}.")
+    if relation.with_runs is not None:
+        runs = _count_runs_needed(relation, effect)
+        needed = f"it would take {runs} runs" if runs else "no number of our runs would be enough"
+        sentences.append(f"At this spread {needed} to judge it.")
+    return sentences
+
+
+def _count_runs_needed(relation: Relation, effect: float) -> int | None:
+    """Return the least number of runs whose tolerance is below the effect; None if none is."""
+    for runs in range(2, _MOST_RUNS + 1):
+        if relation.with_runs(runs).tolerance + relation.half < effect:
+            return runs
+    return None
 
 
 def _join_notes(relation: Relation, *words: str) -> dict[str, str]:
@@ -221,6 +265,10 @@ def _describe_numbers(relation: Relation, tolerance: float) -> str:
         return f"{words}; it must be above {tolerance:.3g}." + (
             unsure if 0 < relation.ours.value <= tolerance else ""
         )
+    if relation.half:
+        ends = (relation.published + sign * relation.half for sign in (-1, 1))
+        claimed = "Claimed " + " to ".join(f"{end:.4g}" for end in ends)
+    else:
+        claimed = f"Printed mean {printed}"
     difference = relation.ours.value - relation.published
-    words = f"Printed mean {printed}, ours {ours}: {difference:+.3g}"
-    return f"{words}, where {tolerance:.3g} is the tolerance."
+    return f"{claimed}, ours {ours}: {difference:+.3g}, where {tolerance:.3g} is the tolerance."

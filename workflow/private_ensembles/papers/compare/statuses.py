@@ -32,7 +32,7 @@ STATUSES = {
     ),
     "weak": Status(
         "~",
-        "within the tolerance, but so are other results of the table",
+        "the tolerance holds other results of the table as well, or no effect at all",
         ("cannot be told from other results",) * 2,
     ),
     "bounded": Status(
