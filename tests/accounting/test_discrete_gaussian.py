@@ -117,6 +117,17 @@ def test_a_tie_is_half_an_overtaking():
     assert math.exp(dg.log_overtakes(0, sigma)) == pytest.approx(0.5)
 
 
+def test_an_epsilon_that_rounding_takes_for_a_loss_costs_no_less_than_it_does():
+    """Nearly all noise is 0, whose loss is 240: epsilon is up to 35 floats above it."""
+    sigma = math.sqrt(1 / 480)
+    counts, epsilon = dg.DiscreteGaussianCounts(1, sigma), 240.0
+    loss = 1 / (2 * mpmath.mpf(sigma) ** 2)
+    while epsilon < loss + 1e-12:
+        exact = exact_delta(epsilon, [(1, sigma)], 4)
+        assert exact <= counts.delta(epsilon) <= exact + 1e-11
+        epsilon = math.nextafter(epsilon, math.inf)
+
+
 GROUPS = [
     ([(1, 0.05)], 4),
     ([(1, 0.5)], 12),

@@ -5,6 +5,7 @@ import random
 import sys
 from fractions import Fraction
 from functools import partial
+from operator import mul
 
 import mpmath
 import numpy as np
@@ -408,27 +409,64 @@ def bends(w, c):
     return np.abs(np.stack([mine, theirs, mine + theirs], axis=2))
 
 
-@pytest.mark.parametrize("leads", ["votes", "cells"])
-def test_no_probability_bends_more_than_its_cells_say(leads):
-    """At their corners, before, during and after a move of a vote; and hardly more is granted."""
-    maximum = maximum_of(8.0, 13, 16, leads)
+def granted_and_needed(maximum, *, moved):
+    """What cells grant for bends at their corners, and need there: (leads, middles, 6) each.
+
+    A vote is before, during and after its move, if it does move.
+    """
     cell, move = float(maximum.cell), 2 * float(maximum.half_move)
     places = np.arange(-maximum.leads, maximum.leads + 1) * maximum.stride
     w = (move / 2 + places * cell)[:, None]
     c = np.array([float(maximum.start(j) * maximum.unit) for j in range(maximum.middles)])[None, :]
-    for moved in (False, True):
-        granted = np.array(maximum.curvature_bounds(move=moved), dtype=float) / verify.ONE
-        exact = np.max(
-            [bends(w - x * move + 0 * c, c) for x in (0, 0.5, 1)[: 1 + 2 * moved]], axis=0
-        )
-        if leads == "votes":  # then no lead lies between nodes
-            exact[:, 1] = 0
-        needed = exact.sum(axis=1) * cell**2 / 8  # (2, 3, leads, middles)
-        needed[1] *= move
-        needed = np.moveaxis(needed.reshape(6, *needed.shape[2:]), 0, -1)
-        assert (granted >= needed * (1 - 1e-9)).all()
-        closest = (granted / np.maximum(needed, 1e-300)).min(axis=(0, 1))
-        assert (closest < 1.4).all()
+    granted = np.array(maximum.curvature_bounds(move=moved), dtype=float) / verify.ONE
+    exact = np.max([bends(w - x * move + 0 * c, c) for x in (0, 0.5, 1)[: 1 + 2 * moved]], axis=0)
+    if maximum.votes:  # then no lead lies between nodes
+        exact[:, 1] = 0
+    needed = exact.sum(axis=1) * cell**2 / 8  # (2, 3, leads, middles)
+    needed[1] *= move
+    return granted, np.moveaxis(needed.reshape(6, *needed.shape[2:]), 0, -1)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize("leads", ["votes", "cells"])
+def test_no_probability_bends_more_than_its_cells_say(leads, moved):
+    """And hardly more is granted."""
+    granted, needed = granted_and_needed(maximum_of(8.0, 13, 16, leads), moved=moved)
+    assert (granted >= needed * (1 - 1e-9)).all()
+    closest = (granted / np.maximum(needed, 1e-300)).min(axis=(0, 1))
+    assert (closest < 1.4).all()
+
+
+def test_small_cells_grant_what_is_needed_where_a_density_bends_most(monkeypatch):
+    """A normal density bends most at the root of 3, and there 2 % too little would show."""
+    monkeypatch.setattr(verify, "LOW", Fraction(3, 2))
+    monkeypatch.setattr(verify, "MARGIN", Fraction(2))
+    granted, needed = granted_and_needed(maximum_of(20.0, 2, 80, "cells"), moved=False)
+    assert (granted >= needed * (1 - 1e-9)).all()
+    closest = (granted / np.maximum(needed, 1e-300)).min(axis=(0, 1))
+    assert (closest[[0, 1, 2]] < 1.08).all()
+    assert (closest[[3, 4]] < 1.05).all()
+
+
+def test_boole_s_rule_is_rounded_outwards_in_every_panel():
+    """In fractions, of the densities' and distributions' own bounds."""
+    maximum = maximum_of(2.5, 5, 4)
+    weights = [maximum.unit * Fraction(2 * weight, 45) for weight in (7, 32, 12, 32, 7)]
+    error = Fraction(8, 945) * verify.SIXTH * maximum.unit**7 * verify.ONE
+    for lead in (-maximum.leads, 0, 2):
+        bounds, shift = maximum.first_wins(lead), 2 * maximum.stride * lead
+        places = range(maximum.start(0), maximum.start(maximum.middles - 1) + 1)
+        mine = [maximum.look_up_density_and_cdf(n - shift, -1) for n in places]
+        theirs = [maximum.look_up_density_and_cdf(n + shift, 1) for n in places]
+        least = [Fraction(x[0] * y[2], verify.ONE) for x, y in zip(mine, theirs, strict=True)]
+        most = [Fraction(x[1] * y[3], verify.ONE) for x, y in zip(mine, theirs, strict=True)]
+        below, above = Fraction(0), Fraction(verify.ONE - mine[-1][2])
+        for j in range(maximum.middles - 2, -1, -1):
+            panel = slice(4 * j, 4 * j + 5)
+            below += sum(map(mul, weights, least[panel])) - error
+            above += sum(map(mul, weights, most[panel])) + error
+            assert bounds[j][0] <= max(0, below), (lead, j)
+            assert bounds[j][1] >= min(verify.ONE, above), (lead, j)
 
 
 @pytest.mark.parametrize(

@@ -165,3 +165,111 @@ def test_what_a_gamma_is_worth_is_rounded_up_in_the_last_unit(kind, low, high):
     for l, worth in zip((3, 4, 5), found, strict=True):
         exact = chance(l) - chance(K - l)
         assert exact <= worth <= exact + Fraction(4, verify.GUARD)
+
+
+def test_probabilities_of_small_noise_are_rounded_up_in_the_last_unit():
+    """Of one count, whose masses are not added up; and what is left out of them."""
+    scale = Fraction(9, 10)
+    masses, left_out = verify.masses_of_sum(1, scale)
+    with mp.workdps(100):
+        variance = (mpmath.mpf(9) / 10) ** 2
+        weight = {s: mpmath.exp(-(mpmath.mpf(s) ** 2) / (2 * variance)) for s in range(-80, 81)}
+        whole = mpmath.fsum(weight.values())
+        assert set(masses) == set(range(-max(masses), max(masses) + 1))
+        for s, mass in masses.items():
+            exact = ONE * weight[s] / whole
+            assert exact <= int(mass * ONE) <= exact + 2
+        rest = mpmath.fsum(weight[s] for s in weight if s not in masses) / whole
+        assert verify.GUARD * rest <= left_out
+
+
+def test_probabilities_of_sums_of_noise_are_grown_and_rounded_up():
+    """In fractions, from bounds on the tails of the sum's discrete Gaussian."""
+    times, scale = 3, Fraction(5, 2)
+    tails, eta = verify.tails_of(times * scale**2), verify.eta_of(times, scale)
+    masses, left_out = verify.masses_of_sum(times, scale)
+    far = max(masses) + 1
+    beyond = {s: verify.tail_at(tails, s) for s in range(1 - far, far + 1)}
+    for s, mass in masses.items():
+        exact = (beyond[s][1] - beyond[s + 1][0]) * (1 + eta)
+        assert exact <= mass < exact + Fraction(1, verify.GUARD)
+    exact = verify.GUARD * 2 * beyond[far][1] * (1 + eta)
+    assert exact <= left_out < exact + 1
+
+
+def test_what_two_kinds_of_counts_cost_is_rounded_up_at_every_sum():
+    """In fractions: the divergence of one kind at what the other's losses leave of epsilon."""
+    rows, epsilon = [(2, Fraction(5, 2)), (3, Fraction(4))], Fraction(1, 2)
+    (times, scale), large = rows
+    masses, left_out = verify.masses_of_sum(times, scale)
+    divergence, _ = verify.discrete_noise(*large)
+    exact = Fraction(left_out, verify.GUARD) + sum(
+        mass * divergence(epsilon - (2 * s + times) / (2 * scale**2)) for s, mass in masses.items()
+    )
+    body = {"counts": [{"times": n, "scale": f"{x.numerator}/{x.denominator}"} for n, x in rows]}
+    _, _, delta = verify.discrete_counts(body, epsilon)
+    assert exact <= delta <= exact + Fraction(2 * len(masses), verify.GUARD)
+
+
+def test_a_utility_that_multipliers_do_not_prove_to_the_last_digit_is_refused():
+    """One teacher who says 0: a large multiplier leaves no price, and proves y (e^epsilon - 1)."""
+    multiplier = 30
+    row = {"teachers": [1, 0, 0, 0, 0, 0, 0, 0], "multiplier": f"{multiplier}/1"}
+    body = {"K": 1, "m": 1, "epsilon": "1/3", "Delta": 0, "delta": 0, "rows": [row]}
+    body["prior"] = {"kind": "uniform", "low": "1/2", "high": 1}
+    with mp.workdps(100):
+        exact = multiplier * mpmath.expm1(mpmath.mpf(1) / 3)
+        digits = int(exact * 10**60)
+    for claim, holds in ((digits, False), (digits + 10**25, True)):
+        stated = body | {"utility": f"{claim}/{10**60}"}
+        if holds:
+            assert "no private gamma" in verify.check_utility_bound(stated)
+        else:
+            with pytest.raises(ValueError, match="the multipliers prove no less"):
+                verify.check_utility_bound(stated)
+
+
+@pytest.mark.parametrize(("above", "below"), [(0, 1), (1, 7), (1, 10**9 + 7)])
+def test_gamma_is_checked_beyond_the_teachers_corners_and_at_a_smaller_growth(
+    monkeypatch, above, below
+):
+    """One teacher without noise: G(p) is 2 h - 1 where she is at H, and D what she may move by."""
+    lines, growths, moves = [], [], []
+    differences, share = verify.largest_second_difference, verify.share_of_further_orders
+
+    def see_lines(P, Q, C):
+        lines.append(P)
+        growths.append(C)
+        return differences(P, Q, C)
+
+    def see_move(n, D):
+        moves.append(D)
+        return share(n, D)
+
+    monkeypatch.setattr(verify, "largest_second_difference", see_lines)
+    monkeypatch.setattr(verify, "share_of_further_orders", see_move)
+    body = {"K": 1, "m": 1, "epsilon": "1/5", "delta": "9/10", "gamma": [1, 1]}
+    verify.check_gamma_privacy(body | {"Delta": f"{above}/{below}"})
+    with mp.workdps(100):
+        move, growth = mpmath.mpf(above) / below, mpmath.exp(mpmath.mpf(1) / 5)
+        corner = 2 * (growth + move) / (growth + 1) - 1
+        opposite, at_corner = lines[1], lines[2]  # no teacher was at H first
+        assert 0 <= at_corner[0] - ONE * corner < 2
+        assert 0 <= -ONE * corner - opposite[0] < 2
+        assert all(0 <= D - ONE * move < 1 for D in moves)
+        assert all(0 <= ONE * growth - C < 1 for C in growths)
+    assert len(lines) == 3
+    assert len(moves) == 2
+
+
+@pytest.mark.parametrize(("above", "below"), [(0, 1), (1, 7), (1, 10**9 + 7)])
+def test_the_corners_of_a_utility_s_rows_are_those_of_private_teachers(above, below):
+    """No teacher says either more often than e^epsilon times as often and Delta, in fractions."""
+    Delta, epsilon = Fraction(above, below), Fraction(1, 5)
+    growth = verify.exp(epsilon)[0]
+    for p, q in zip(*verify.corners(Delta, epsilon), strict=True):
+        p, q = Fraction(p, ONE), Fraction(q, ONE)
+        assert 0 <= p <= min(1, growth * q + Delta)
+        assert 0 <= q <= min(1, growth * p + Delta)
+        assert 1 - p <= growth * (1 - q) + Delta
+        assert 1 - q <= growth * (1 - p) + Delta
