@@ -183,8 +183,12 @@ def test_all_orders_hold_for_what_is_printed():
         ("nzc-5", 0.951, "nzc-few above nzc"),
     ],
 )
-def test_a_student_no_better_than_the_other_breaks_the_order(name, accuracy, row):
-    assert judged(tables(**{name: accuracy})).loc[row, "status"] == "differs"
+def test_a_student_no_better_shows_no_order_and_a_worse_one_breaks_it(name, accuracy, row):
+    """However much better it is in print, on other votes."""
+    assert judged(tables(**{name: accuracy})).loc[row, "status"] == "weak"
+    assert judged(tables(**{name: accuracy + 0.003})).loc[row, "status"] == "weak"
+    assert judged(tables(**{name: accuracy + 0.005})).loc[row, "status"] == "match"
+    assert judged(tables(**{name: accuracy - 0.005})).loc[row, "status"] == "differs"
 
 
 def test_three_students_that_differ_widely_show_no_order_and_one_is_no_evidence():

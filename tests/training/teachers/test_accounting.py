@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
+from scipy.stats import binom, norm
 
 from private_ensembles.training.api import dpsgd_epsilon
 from private_ensembles.training.teachers import accounting
@@ -55,6 +56,28 @@ def test_opacus_default_accountant_gives_the_published_epsilon(
 def test_pld_is_tighter_and_depends_on_the_neighbours(n, published, add_remove, replace_one):
     assert round(epsilon_pld(*setting(n)), 4) == add_remove
     assert round(epsilon_pld(*setting(n), "replace_one"), 3) == replace_one
+
+
+@CASES
+def test_a_replaced_record_costs_more_than_is_printed(n, published, add_remove, replace_one):
+    """DaRRM's neighbours have one entry different: a gradient of the other sign takes its place.
+
+    All other gradients are 0, and whoever sees every noisy step compares their sum with a bound.
+    """
+    noise, rate, steps, delta = setting(n)
+    drawn, deviation = np.arange(steps + 1), noise * math.sqrt(steps)
+    weights = binom.pmf(drawn, steps, rate)
+    bounds = deviation * np.linspace(-3, 5, 801)[:, None]
+
+    def largest_gap(moved):
+        """The largest Pr[sum > bound] - e^epsilon Pr'[sum > bound], the record's steps moved."""
+        before = norm.sf((bounds - drawn) / deviation) @ weights
+        after = norm.sf((bounds - moved * drawn) / deviation) @ weights
+        return (before - math.exp(published) * after).max()
+
+    assert largest_gap(0) <= delta  # the record is gone: what is printed covers this
+    assert largest_gap(-1) > 25 * delta
+    assert published < replace_one <= epsilon_group(*setting(n))
 
 
 def test_text_of_the_paper_with_10000_images_does_not_give_its_epsilon():

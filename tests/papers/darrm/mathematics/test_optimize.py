@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from private_ensembles.papers.darrm.mathematics.cutting_planes import FINE_GAP
+from private_ensembles.papers.darrm.mathematics.error import expected_error
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
 from private_ensembles.papers.darrm.mathematics.linear_program import (
     Gurobi,
@@ -27,6 +28,22 @@ def test_full_program_of_the_paper_is_reached_at_eleven_teachers():
     assert solution.certificate.holds
     c = coefficients(11, parse_prior("uniform:0.5,1"))
     assert c @ solution.gamma[6:] == pytest.approx(solution.utility, abs=1e-15)
+
+
+def test_the_program_s_utility_is_not_that_of_definition_2_4(root):
+    """docs/darrm.md, "What it is about": both numbers, and which is which."""
+    gamma = optimize_gamma(11, 3, 0.1, 1e-5).gamma
+    upper_half, all_p = (
+        1 - expected_error(gamma, prior) for prior in ("uniform:0.5,1", "absolute-uniform:0,1")
+    )
+    text = " ".join((root / "docs" / "darrm.md").read_text(encoding="utf-8").split())
+    said = f"{upper_half:.3f} if the teachers' p are uniform on [0.5, 1], and {all_p:.3f} on [0, 1]"
+    assert said in text
+    c = coefficients(11, parse_prior("uniform:0.5,1"))
+    # Eq. 201, up to what gamma cannot change.
+    eq_201 = -0.5 * (c @ gamma[6:])
+    assert 1 - upper_half == pytest.approx(c.sum() / 2 + eq_201, abs=1e-12)
+    assert f"{-2 * eq_201:.6f}" in text
 
 
 @pytest.mark.parametrize("solver", ["highs", "gurobi"])

@@ -27,7 +27,8 @@ STATUSES = {
     ),
     "explained": Status(
         "≈",
-        "not equal as printed; the cause is named, and a test shows that it is the cause",
+        "not equal, or equal at other terms than the paper's; the cause is named, and a test shows "
+        "that it is the cause",
         ("is explained", "are explained"),
     ),
     "weak": Status(
