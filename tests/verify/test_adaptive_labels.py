@@ -5,6 +5,7 @@ import random
 import sys
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from operator import mul
 
 import mpmath
@@ -325,6 +326,36 @@ def test_counts_of_small_scales_are_asked_at_many_thresholds_in_time():
     assert 0 <= curve[-1] < curve[0] <= 1
 
 
+def tail_of(variance, start):
+    """Pr[Z >= start] of the discrete Gaussian, of a variance up to 100."""
+    weights = {s: mpmath.exp(-(mpmath.mpf(s) ** 2) / (2 * variance)) for s in range(-260, 261)}
+    above = mpmath.fsum(weight for s, weight in weights.items() if s >= start)
+    return above / mpmath.fsum(weights.values())
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(-1, 3), Fraction(0), Fraction(3, 4), Fraction(5)])
+def test_what_a_sum_s_law_may_be_off_by_is_granted_at_every_epsilon(epsilon):
+    """Each chance by eta, and epsilon by three: to 50 digits, of listed sums and of Gaussians."""
+    with mpmath.workdps(80):
+        for times, scale in [(3, Fraction(5, 2)), (1, Fraction(5, 2)), (4000, Fraction(10))]:
+            eta = verify.eta_of(times, scale)
+            found = verify.discrete_noise(times, scale)[0](epsilon)
+            x, variance = (
+                mpmath.mpf(y.numerator) / y.denominator
+                for y in (epsilon - 3 * eta, times * scale**2)
+            )
+            growth, eta = mpmath.exp(x), mpmath.mpf(eta.numerator) / eta.denominator
+            if times < 10:  # the least s whose loss (2 s + times) / (2 scale^2) is above x
+                start = int(mpmath.floor(variance / times * x - mpmath.mpf(times) / 2)) + 1
+                here, there = (tail_of(variance, s) for s in (start, start + times))
+            else:  # a Gaussian of 2.25 less variance, moved by as many as there are counts
+                mu = times / mpmath.sqrt(variance - mpmath.mpf(9) / 4)
+                here, there = (mpmath.ncdf(sign * mu / 2 - x / mu) for sign in (1, -1))
+            exact = (here - growth * there) * (1 + eta)
+            found = mpmath.mpf(found.numerator) / found.denominator
+            assert exact * (1 - mpmath.mpf(10) ** -60) <= found <= exact * (1 + 1e-30) + 1e-37
+
+
 def test_counts_without_noise_are_refused():
     with pytest.raises(ValueError, match="there are counts, with noise"):
         verify.discrete_noise(3, Fraction(0))
@@ -446,6 +477,70 @@ def test_small_cells_grant_what_is_needed_where_a_density_bends_most(monkeypatch
     closest = (granted / np.maximum(needed, 1e-300)).min(axis=(0, 1))
     assert (closest[[0, 1, 2]] < 1.08).all()
     assert (closest[[3, 4]] < 1.05).all()
+
+
+def test_all_three_outcomes_lie_between_their_bounds():
+    """The vote's own class, the one that gets it, and another, to the verifier's last digits."""
+    maximum = maximum_of(1.5, 4, 2)
+    laws = maximum.outcomes()
+    for i, j in [(0, 18), (2 * maximum.leads, 12)]:
+        w = maximum.half_move + (i - maximum.leads) * maximum.stride * maximum.cell
+        c = maximum.start(j) * maximum.unit
+        with mpmath.workdps(42):
+            x, half = (mpmath.mpf(y.numerator) / y.denominator for y in (c, w / 2))
+            another = mpmath.ncdf(x - half) * mpmath.ncdf(x + half)
+            mine, theirs = (
+                mpmath.quad(
+                    lambda y, h=h: mpmath.npdf(y - h) * mpmath.ncdf(y + h),
+                    [x + k for k in (0, 2, 7, 16)],
+                )
+                for h in (half, -half)
+            )
+            for (below, above), exact in zip(laws[i][j], (mine, theirs, another), strict=True):
+                assert below <= exact * verify.ONE <= above, (i, j)
+            below, above = laws[i][j][2]
+            assert above - below <= 16
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_backward_induction_is_rounded_up_in_the_last_unit(seed):
+    """Of two kernels and up to four labels, in fractions with e^-step to 60 digits."""
+    generator, step, reach, width = random.Random(seed), Fraction(1, 4), 5, 4
+    kernels = []
+    for _ in range(2):
+        cuts = sorted(generator.randrange(verify.SMALL) for _ in range(4))
+        masses = [y - x for x, y in pairwise([0, *cuts])]
+        places = sorted(generator.sample(range(2 * reach + 1), 4))
+        kernels.append((list(zip(places, masses, strict=True)), verify.SMALL - cuts[-1]))
+    with mpmath.workdps(70):
+        falls = [
+            Fraction(int(mpmath.exp(-mpmath.mpf(k) / 4) * 10**60), 10**60) for k in range(1, 40)
+        ]
+
+    def at(values, k):
+        """The curve at k steps: reflected left of 0, and as it ends beyond what is known."""
+        if k < 0:
+            return 1 - falls[-k - 1] * (1 - at(values, -k))
+        return values[min(k, len(values) - 1)]
+
+    found = verify.induction(kernels, {1, 2, 3, 4}, step, reach, width)
+    exact = [Fraction(0)] * (reach + 1)
+    for labels in (1, 2, 3, 4):
+        far = reach + math.isqrt(width * width * labels)
+        asked = [
+            max(
+                Fraction(lost, verify.SMALL)
+                + sum(mass * at(exact, k + reach - place) for place, mass in losses) / verify.SMALL
+                for losses, lost in kernels
+            )
+            for k in range(far + 1)
+        ]
+        exact = [min(Fraction(1), max(at(exact, k), asked[k])) for k in range(far + 1)]
+        known, curve = found[labels]
+        assert known == far
+        for k in range(-far, far + 1):
+            off = Fraction(curve[far + k], verify.ONE) - at(exact, k)
+            assert -Fraction(1, 10**50) <= off <= Fraction(8 * labels, verify.SMALL), (labels, k)
 
 
 def test_boole_s_rule_is_rounded_outwards_in_every_panel():

@@ -206,7 +206,7 @@ def test_what_two_kinds_of_counts_cost_is_rounded_up_at_every_sum():
     exact = Fraction(left_out, verify.GUARD) + sum(
         mass * divergence(epsilon - (2 * s + times) / (2 * scale**2)) for s, mass in masses.items()
     )
-    body = {"counts": [{"times": n, "scale": f"{x.numerator}/{x.denominator}"} for n, x in rows]}
+    body = {"counts": [{"times": n, "scale": as_text(x)} for n, x in rows]}
     _, _, delta = verify.discrete_counts(body, epsilon)
     assert exact <= delta <= exact + Fraction(2 * len(masses), verify.GUARD)
 
@@ -273,3 +273,51 @@ def test_the_corners_of_a_utility_s_rows_are_those_of_private_teachers(above, be
         assert 0 <= q <= min(1, growth * p + Delta)
         assert 1 - p <= growth * (1 - q) + Delta
         assert 1 - q <= growth * (1 - p) + Delta
+
+
+def as_text(fraction):
+    return f"{fraction.numerator}/{fraction.denominator}"
+
+
+def exact_utility_bound(corner, multiplier, Delta, growth):
+    """y (C - 1 + 2 delta) and what y leaves of the utility's coefficients, in fractions.
+
+    All three teachers stand at one corner of `verify.corners`, C is e^3 and delta 1/10; the mean
+    of the prior is 3/4.
+    """
+    K, mean = 3, Fraction(3, 4)
+
+    def chances(p):
+        return [math.comb(K, l) * p**l * (1 - p) ** (K - l) for l in range(K + 1)]
+
+    ends = verify.corners(Delta, Fraction(1))
+    P, Q = (chances(Fraction(side[corner], ONE)) for side in ends)
+    worth = chances(mean)
+    bound = multiplier * (growth - 1 + Fraction(2, 10))
+    for l in (2, 3):
+        row = P[l] - P[K - l] - growth * (Q[l] - Q[K - l])
+        bound += max(Fraction(0), worth[l] - worth[K - l] - multiplier * row)
+    return bound
+
+
+def test_no_rounding_of_a_row_makes_a_utility_seem_smaller():
+    """Of three teachers at one corner, whose rows are sums of rounded products."""
+    with mp.workdps(120):
+        growth = Fraction(int(mpmath.exp(3) * 2**300), 2**300)
+    rng, body = random.Random(1), {"K": 3, "m": 3, "epsilon": 1, "delta": "1/10"}
+    body["prior"] = {"kind": "uniform", "low": "1/2", "high": 1}
+    for _ in range(12):
+        Delta, multiplier = Fraction(rng.randrange(10**6), 10**7), Fraction(rng.randrange(100), 999)
+        for corner in range(8):
+            teachers = [3 if k == corner else 0 for k in range(8)]
+            body |= {"Delta": as_text(Delta)}
+            row = {"teachers": teachers, "multiplier": as_text(multiplier)}
+            exact = exact_utility_bound(corner, multiplier, Delta, growth)
+            for off, proven in ((-Fraction(1, 2**150), False), (Fraction(1, 2**110), True)):
+                claim = Fraction(math.floor((exact + off) * 2**400), 2**400)
+                stated = {"utility": as_text(claim), "rows": [row]}
+                if proven:
+                    verify.check_utility_bound(body | stated)
+                else:
+                    with pytest.raises(ValueError, match="the multipliers prove no less"):
+                        verify.check_utility_bound(body | stated)

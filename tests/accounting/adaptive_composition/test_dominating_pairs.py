@@ -223,6 +223,16 @@ def test_a_shortened_table_lies_above_every_pair_of_the_whole_one(
         assert all((found >= row).all(axis=1).any() for row in half)
 
 
+def test_what_is_negligible_costs_twice_its_chance_and_no_more(monkeypatch):
+    """Far beyond every other ratio, where it alone is left."""
+    monkeypatch.setattr(dominating_pairs, "MANY_TEACHERS", 10)
+    table, negligible = _normal_table(151, 3.0), 1e-9
+    short = dominating_pairs_from_table(table, 1e-12, 1e-14, negligible=negligible)
+    exact = 2 * (negligible * (1 + 1e-12) + 1e-14)
+    most = short.hockey_stick_divergences(np.exp([30.0])).max()
+    assert exact <= most <= (exact + 1e-14) * (1 + 1e-11)
+
+
 @pytest.mark.parametrize("table_of", [_normal_table, _laplace_table])
 @pytest.mark.parametrize(("teachers", "scale", "listed"), [(251, 4.0, 4000), (1001, 100.0, 500)])
 def test_a_shortened_table_costs_no_less_and_hardly_more(
