@@ -91,6 +91,17 @@ def test_epsilon_is_quartered_where_equal_numbers_of_answers_are_compared():
     }
 
 
+def test_two_rounds_cost_less_than_twice_what_the_first_does():
+    """Section 5.3: "less than 0.59 x 2 = 1.18" is a claim about 0.84, and not about 1.18."""
+    place = "section5.3", "glyph", "two rounds"
+    assert CLAIMS[place] == 0.84 < 1.18 == pytest.approx(2 * 0.59)
+    assert statuses(PRINTED).loc[(*place, "epsilon_below"), "status"] == "match"
+    moved = PRINTED.copy()
+    both = (moved["item"] == "section5.3") & (moved["row"] == "interactive")
+    moved.loc[both & (moved["column"] == "epsilon"), "published"] = "1.18"
+    assert statuses(moved).loc[(*place, "epsilon_below"), "status"] == "differs"
+
+
 def test_costs_of_labels_grow_ever_more_slowly_with_their_number():
     """So that n of N labels cost at least n / N of the total: a least of lines, from 0 on."""
     orders = np.arange(1.5, 100, 0.5)
