@@ -71,6 +71,11 @@ def pages() -> list[str]:
     return [name for name in names if GENERATED not in (ROOT / name).read_text(encoding="utf-8")]
 
 
+def section(page: Path, title: str) -> str:
+    """Return what a page says under a heading of the second level."""
+    return page.read_text(encoding="utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
 def read(text: str, name: str) -> list[Block]:
     """Return the blocks of a page; ValueError, with the line, for one of which nothing is known."""
     blocks, end = [], 0

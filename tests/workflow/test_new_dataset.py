@@ -1,4 +1,4 @@
-"""docs/add-a-dataset.md, followed to the letter: files, an entry, and labels at the end."""
+"""docs/add.md, "A data set", followed to the letter: files, an entry, and labels at the end."""
 
 import re
 import shlex
@@ -9,13 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests import blocks
+
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def steps(root):
     """The page's code: a script, a configuration, a command."""
-    text = (root / "docs" / "add-a-dataset.md").read_text(encoding="utf-8")
+    text = blocks.section(root / "docs" / "add.md", "A data set")
     (script,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (entry,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     (command,) = re.findall(r"```sh\nsnakemake (.*)\n```", text)

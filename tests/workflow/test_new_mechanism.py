@@ -1,4 +1,4 @@
-"""docs/add-a-mechanism.md, followed to the letter, and the tests that it names."""
+"""docs/add.md, "A mechanism", followed to the letter, and the tests that it names."""
 
 import re
 import shutil
@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from private_ensembles.report import index
+from tests import blocks
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +27,7 @@ STEP = re.compile(
 def extended(root, tmp_path_factory, copy_workflow, run_snakemake):
     """A copy of the workflow with the documented mechanism, planned and applied to votes."""
     folder = copy_workflow(tmp_path_factory.mktemp("new") / "copy")
-    text = (root / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
+    text = blocks.section(root / "docs" / "add.md", "A mechanism")
     steps = STEP.findall(text)
     assert len(steps) == text.count("```") // 2 == 4
     for name, kind, content in steps:

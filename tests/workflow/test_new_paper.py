@@ -1,4 +1,4 @@
-"""docs/add-a-paper.md, followed to the letter after a tiny run: files, four lines, and the page."""
+"""docs/add.md, "A paper", followed to the letter after a tiny run: files, four lines, the page."""
 
 import difflib
 import re
@@ -9,6 +9,7 @@ import sys
 import pandas as pd
 import pytest
 
+from tests import blocks
 from tests.conftest import jobs_by_rule
 
 pytestmark = pytest.mark.slow
@@ -25,7 +26,7 @@ PAPERS = ("--configfile", "config/scenarios/tiny.yaml", "--config", "papers=[dar
 @pytest.fixture(scope="module")
 def steps(root):
     """The page's steps: (file, language, content)."""
-    text = (root / "docs" / "add-a-paper.md").read_text(encoding="utf-8")
+    text = blocks.section(root / "docs" / "add.md", "A paper")
     steps = STEP.findall(text)
     assert len(steps) == len(re.findall(r"^\*\*\d+\. ", text, re.MULTILINE)) == 14
     return steps

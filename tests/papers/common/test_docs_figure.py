@@ -1,14 +1,16 @@
-"""The example of docs/add-a-figure.md draws what it says."""
+"""The example of docs/add.md draws what it says."""
 
 import re
 
 import pandas as pd
 import pytest
 
+from tests import blocks
+
 
 @pytest.mark.docs
 def test_the_documented_figure_is_drawn(root, tmp_path):
-    text = (root / "docs" / "add-a-figure.md").read_text(encoding="utf-8")
+    text = blocks.section(root / "docs" / "add.md", "A figure, a column, or printed numbers")
     (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     names: dict = {}
     exec(block, names)

@@ -3,6 +3,6 @@
 `registry` is the list of mechanisms, of facts only; `laws` and `accounts` are what it puts
 together, `mechanism` does so, `release_gate` says whether labels may leave and draws them, and
 `planner` says which is best. The planner, own votes, the ledger, the audit and all tables are loops
-over the registry. docs/add-a-mechanism.md shows how to add one. Knows neither papers nor
+over the registry. docs/add.md shows how to add one. Knows neither papers nor
 configuration. May import `base`, `accounting` and `audit`.
 """

@@ -2,7 +2,7 @@
 
 Facts only: laws and accounts are named here, and load when `mechanism.load_mechanism` puts them
 together. All tables, figures and pages take a mechanism's name, order and look from here. To add
-one: docs/add-a-mechanism.md.
+one: docs/add.md.
 """
 
 from dataclasses import dataclass

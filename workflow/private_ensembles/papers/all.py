@@ -1,7 +1,7 @@
 """The one list of papers, in the order in which everything shows them.
 
 The folder of a paper says the rest in modules of fixed names, which are loaded late
-(docs/add-a-paper.md). A caller names a module by a text with one gap, such as
+(docs/add.md). A caller names a module by a text with one gap, such as
 ``f"private_ensembles.papers.{paper}.relations"``: then `run.fingerprint` counts that module of
 every paper, and no other of theirs.
 
