@@ -139,7 +139,7 @@ def section(data: pd.DataFrame) -> str:
         "accountants",
         f"{LABELS} labels at δ = {DELTA:g}, by the accountant of each package and here. What is "
         "called, and what it charges for: "
-        "[from other accountants](../from-other-accountants.md).",
+        "[from other accountants](../libraries.md#coming-from-another-accountant).",
         data,
         format_table(columns, shown, words=4),
     )

@@ -152,7 +152,7 @@ def section(data: pd.DataFrame) -> str:
         f"that the accountant of invink 0.1.0 (InvisibleInk) allows at ε = {EPSILON:g}, δ = "
         f"{DELTA:g}, 2C / (Bτ) of its clip C. Ours is an upper bound for an adaptive adversary; "
         "not below is what one pair of scores reaches. Seconds are of both. Theorems: "
-        "[tokens.md](../tokens.md).",
+        "[other-labels.md](../other-labels.md#draws-by-scores).",
         data,
         format_table(columns, accounts),
         "Secure draws, exact for the floats given:",

@@ -12,7 +12,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 
 from private_ensembles import label_epsilon, label_loss_distribution, noise_scale
 
-DELTA = 1e-5  # below 1e-8 dp_accounting's totals may be too small (from-other-accountants.md)
+DELTA = 1e-5  # below 1e-8 dp_accounting's totals may be too small (libraries.md)
 RELATION = NeighboringRelation.ADD_OR_REMOVE_ONE  # a patient is in one shard: one vote moves
 
 # 1. This was done: 1,000 steps of DP-SGD, and 20 labels of GNMax at (1, 1e-5).

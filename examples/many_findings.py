@@ -1,7 +1,7 @@
 """Many yes/no findings of an X-ray: ask each of them as a query of its own, and put them together.
 
 Every teacher says yes to few of all findings, so only as many labels are charged as it can change:
-twice its yeses (docs/multi-label.md).
+twice its yeses (docs/other-labels.md).
 """
 
 import numpy as np

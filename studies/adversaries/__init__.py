@@ -1,1 +1,1 @@
-"""How much of the proven epsilon adversaries see on real teachers (docs/adversaries.md)."""
+"""How much of the proven epsilon adversaries see on real teachers (docs/audit.md)."""

@@ -3,7 +3,7 @@
 Chadha, Jagielski, Papernot, Choquette-Choo and Nasr (Auditing Private Prediction, ICML 2024) attack
 private predictions with records and queries that are natural or chosen by an adversary. Here one
 record of one teacher is replaced, the teacher is trained again as the workflow trains it, and all
-others keep their votes, as shards are disjoint. docs/adversaries.md tells what is compared.
+others keep their votes, as shards are disjoint. docs/audit.md tells what is compared.
 """
 
 from __future__ import annotations

@@ -324,7 +324,7 @@ def test_deltas_at_many_epsilons_are_those_at_each(move):
 
 
 def test_the_error_of_log_tails_grows_with_the_standard_deviation():
-    """A ratio's few round-offs add up along the tail (docs/discrete-noise.md)."""
+    """A ratio's few round-offs add up along the tail (docs/noise.md)."""
     (_, near), (_, far) = (dg._log_tails(sigma, 1, 1) for sigma in (1.0, 4000.0))
     assert near == 1e-12
     assert far >= 32 * 4000 * np.finfo(float).eps / 2

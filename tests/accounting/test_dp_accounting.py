@@ -1,4 +1,4 @@
-"""What docs/from-other-accountants.md says of dp_accounting's arithmetic, by the lock's version."""
+"""What docs/libraries.md says of dp_accounting's arithmetic, by the lock's version."""
 
 import math
 import re
@@ -17,7 +17,7 @@ Relation = dp_accounting.NeighboringRelation
 
 @pytest.fixture(scope="module")
 def page(root):
-    return (root / "docs" / "from-other-accountants.md").read_text(encoding="utf-8")
+    return (root / "docs" / "libraries.md").read_text(encoding="utf-8")
 
 
 def true_epsilon(mu, delta):

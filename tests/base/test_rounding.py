@@ -78,7 +78,7 @@ def test_a_sum_of_exponentials_neither_overflows_nor_loses_digits():
 
 @pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p"])
 def test_numpy_is_as_exact_as_is_granted(name):
-    """Here; on other machines the bound is NumPy's own (docs/rounding.md)."""
+    """Here; on other machines the bound is NumPy's own (docs/noise.md)."""
     rng = np.random.default_rng(7)
     arguments = 10 ** rng.uniform(-8, 2.5, 4000) * (1 if name.startswith("log") else -1)
     ours = getattr(np, name)(arguments)

@@ -1,7 +1,7 @@
 """May it be released? All combinations, and the exact delta of what is drawn where it may.
 
 A combination is a mechanism, parameters, a number of classes, of labels, and a source of noise. The
-registry's column `secure` is the table, and docs/discrete-noise.md shows it to readers.
+registry's column `secure` is the table, and docs/noise.md shows it to readers.
 """
 
 import itertools
@@ -155,7 +155,7 @@ def test_labels_are_released_up_to_the_number_of_the_table_and_no_further(name):
 
 
 def test_the_table_that_people_read_is_the_registry_s(root):
-    text = (root / "docs" / "discrete-noise.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "noise.md").read_text(encoding="utf-8")
     table = text.partition("## What may be released")[2].partition("\n\n| ")[2].partition("\n\n")[0]
     words = {0: "none", 1: "one", 10_000: "10,000 at most", 10**9: "any number"}
     shown = {}

@@ -88,7 +88,7 @@ def pld_epsilon(
             that is not finite and > 0.
 
     References:
-        Zhu, Dong and Wang 2022, Theorem 10; Doroshenko et al. 2022; docs/rounding.md.
+        Zhu, Dong and Wang 2022, Theorem 10; Doroshenko et al. 2022; docs/noise.md.
     """
     checks.check_integer(queries=queries, at_least=1)
     checks.check_probability(delta_total=delta_total, zero=False, one=False)

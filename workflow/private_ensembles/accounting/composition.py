@@ -289,7 +289,7 @@ def randomised_response_rdp(epsilon: float, orders: ArrayLike) -> NDArray[np.flo
         ValueError: epsilon < 0 or not finite, or orders that are not finite and > 1.
 
     References:
-        docs/rounding.md; Mironov 2017, Proposition 5; the dominating pair of Kairouz, Oh and
+        docs/noise.md; Mironov 2017, Proposition 5; the dominating pair of Kairouz, Oh and
         Viswanath 2015, Theorem 3.3.
     """
     _check(epsilon, 0.0, 1)

@@ -2,7 +2,7 @@
 
 Pr[X = x] is proportional to exp(-x^2 / (2 sigma^2)) on the whole numbers. This is the noise that
 `noise: secure` draws, and this module is the one place for facts about it. The theorems that are
-cited here by number are proven in docs/discrete-noise.md.
+cited here by number are proven in docs/noise.md.
 
 Every probability comes with a bound on its error. "upper" and "lower" say on which side of the
 true value a result is; if neither is said, it is rounded against us.
@@ -446,7 +446,7 @@ def whole_lattice_total_variation(sigma: float, classes: int) -> float:
         ValueError: A smaller sigma.
 
     References:
-        docs/discrete-noise.md, theorem 5.
+        docs/noise.md, theorem 5.
 
     >>> f"{whole_lattice_total_variation(1e6, 10):.1e}"
     '2.1e-06'

@@ -48,7 +48,7 @@ def to_pld(
         ValueError: An interval or a largest_epsilon that is not finite and > 0.
 
     References:
-        Zhu, Dong and Wang 2022, Theorem 10; docs/rounding.md.
+        Zhu, Dong and Wang 2022, Theorem 10; docs/noise.md.
     """
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # imported late, as it is slow
 

@@ -2,7 +2,7 @@
 
 A label's curve is put on a grid of losses and convolved with itself by Fourier transforms. All
 results are upper bounds: what the transforms and all other roundings can move a delta by is
-bounded and added (docs/rounding.md).
+bounded and added (docs/noise.md).
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def compose(deltas: ArrayLike, interval: float, times: int) -> PrivacyLossDistri
         A distribution whose deltas are upper bounds for all labels together.
 
     References:
-        The theorem of docs/rounding.md, "Many labels: privacy loss distributions".
+        The theorem of docs/noise.md, "Many labels: privacy loss distributions".
     """
     masses, leak, logs = _one_label(np.asarray(deltas, dtype=np.float64).tobytes(), interval)
     low, high = _chernoff_index_range(logs, len(masses), times)
@@ -188,7 +188,7 @@ def dominating_masses(deltas: NDArray, interval: float) -> tuple[NDArray, float]
         The masses (2 n + 1,), and the mass of an infinite loss.
 
     References:
-        Doroshenko et al. 2022, Algorithm 1; docs/rounding.md.
+        Doroshenko et al. 2022, Algorithm 1; docs/noise.md.
     """
     growth = math.expm1(interval)
     steps = np.diff(deltas)
@@ -253,7 +253,7 @@ def fourier_error(masses: NDArray, length: int, times: int) -> float:
         times: How many labels are released.
 
     References:
-        docs/rounding.md, "Many labels: privacy loss distributions".
+        docs/noise.md, "Many labels: privacy loss distributions".
     """
     kappa = _TRANSFORM * math.log2(length)
     relative_error = (times + 1) * kappa + times * _POWER

@@ -3,7 +3,7 @@
 X is at least k in size if a uniform U is below Pr[|X| >= k], and its sign is a fair bit. The table
 holds whole numbers on both sides of every such tail, with which bits of U are compared, so nothing
 is rounded. Where these bits do not decide, more are drawn and the tails are worked out to more
-digits. Theorem: docs/discrete-noise.md.
+digits. Theorem: docs/noise.md.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def draw(number: int, sigma: float, bits: Callable[[int], int]) -> NDArray[np.in
         (number,) int64.
 
     References:
-        docs/discrete-noise.md, theorem 8.
+        docs/noise.md, theorem 8.
 
     >>> import secrets
     >>> draw(3, 0.01, secrets.randbits)

@@ -3,7 +3,7 @@
 A float cannot hold a Gaussian number, but a label needs no number: it needs to know which of them
 is largest. Every noise is sigma Q(V), where Q(v) is exceeded with probability v and V is uniform on
 (0, 1), of which so many bits are drawn as the comparison needs. Floats say where noise lies only
-with a wide margin, and where they do not decide, more digits do. Theorem: docs/discrete-noise.md.
+with a wide margin, and where they do not decide, more digits do. Theorem: docs/noise.md.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def draw_argmax(
         The classes, (queries,) int64.
 
     References:
-        docs/discrete-noise.md, theorem 6.
+        docs/noise.md, theorem 6.
 
     >>> import secrets
     >>> draw_argmax(np.array([[0, 900], [900, 0]]), 1.0, secrets.randbits)

@@ -1,4 +1,4 @@
-"""Rounding of privacy bounds to the safe side (docs/rounding.md).
+"""Rounding of privacy bounds to the safe side (docs/noise.md).
 
 A claimed upper bound must hold for the float that is printed, so it is rounded away from the true
 value. There are three ways, and what is computed decides between them:

@@ -109,7 +109,7 @@ def add_discrete_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
         ValueError: for other counts or another sigma.
 
     References:
-        docs/discrete-noise.md, theorem 8; for more noise than its table holds, Canonne, Kamath
+        docs/noise.md, theorem 8; for more noise than its table holds, Canonne, Kamath
         and Steinke 2020, Algorithm 3, which OpenDP runs in rational arithmetic.
     """
     counts = _check_counts(counts)
@@ -139,7 +139,7 @@ def argmax_gaussian(counts: np.ndarray, sigma: float) -> np.ndarray:
         ValueError: for other counts or another sigma.
 
     References:
-        docs/discrete-noise.md, theorem 6.
+        docs/noise.md, theorem 6.
 
     >>> argmax_gaussian(np.array([[0, 900], [900, 0]]), 1.0)
     array([1, 0])

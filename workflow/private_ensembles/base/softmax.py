@@ -3,8 +3,8 @@
 Floating-point samplers of such laws (a sum of exponentials, or the largest of scores with Gumbel
 noise) have probabilities that differ from them in low bits and lose rare classes altogether, which
 no account of the real law covers. Here floats only say where to look: integers decide what is
-drawn, and where these are not enough, more digits do. Theorems: docs/tokens.md,
-docs/discrete-noise.md.
+drawn, and where these are not enough, more digits do. Theorems: docs/other-labels.md,
+docs/noise.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BITS = 62
 _LEFT = 2.0**-20
 # The float of e^(s - largest) times a constant has at most this relative error: it is a difference
 # of at most 800 and NumPy's exponential, which is off by at most 4 units in the last place
-# (docs/rounding.md).
+# (docs/noise.md).
 _ERROR = 2.0**-40
 # A point is refined by so many bits at a time.
 _MORE = 64

@@ -2,7 +2,7 @@
 
 A mark changes nothing about what it is put on. `tests/accounting/test_stated_bounds.py` finds all
 marked objects and asks for each that a test holds it against its exact value, so a bound that is
-marked cannot go unchecked (docs/rounding.md).
+marked cannot go unchecked (docs/noise.md).
 """
 
 from typing import TypeVar

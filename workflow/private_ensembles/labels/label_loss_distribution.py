@@ -48,7 +48,7 @@ def label_loss_distribution(
         ModuleNotFoundError: Without dp_accounting.
 
     References:
-        docs/from-other-accountants.md, which also says below which delta dp_accounting's totals of
+        docs/libraries.md, which also says below which delta dp_accounting's totals of
         many steps are too small.
     """
     sizes = {"labels": labels, "teachers": teachers, "classes": classes, "reach": reach}

@@ -126,7 +126,7 @@ class Mechanism:
         protects, all labels are charged.
 
         References:
-            docs/multi-label.md, theorem 2.
+            docs/other-labels.md, theorem 4.
 
         >>> from private_ensembles.labels.task import Budget, Ensemble
         >>> task = Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28, most_ones=3))

@@ -251,8 +251,8 @@ ENTRIES = (
     Entry(
         "confident_gnmax_exact", "Confident-GNMax, σ of the labels", ("sky", "H", ":"),
         "labels.laws.gaussian.CONTINUOUS", "labels.accounts.thresholds.labels",
-        Origin("PATE", "PATE Algorithm 1; σ by docs/confident-labels.md",
-               "confident-labels.md#thresholds-first-labels-afterwards"),
+        Origin("PATE", "PATE Algorithm 1; σ by docs/other-labels.md",
+               "other-labels.md#thresholds-first-labels-afterwards"),
         Guarantee(secure=ALL, data_dependent=True),
         Offer(_CONFIDENT, "label"),
         check="labels.laws.checked.plurality_votes",

@@ -19,7 +19,7 @@ def refusal(
 
     It depends only on what is public: the mechanism, its noise, the number of labels and classes,
     and the source. Seeded labels are rehearsals, of which nothing is claimed. The registry's column
-    `secure` says how many labels and classes are proven (docs/discrete-noise.md shows it).
+    `secure` says how many labels and classes are proven (docs/noise.md shows it).
 
     Args:
         mechanism: What draws the labels.

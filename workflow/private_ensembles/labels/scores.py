@@ -59,7 +59,7 @@ def score_epsilon(range: float, draws: int, delta: float) -> Bounds:
         ValueError: For a value out of range.
 
     References:
-        docs/tokens.md. The bound on one draw is Dong, Durfee and Rogers' (2020).
+        docs/other-labels.md. The bound on one draw is Dong, Durfee and Rogers' (2020).
     """
     checks.check_range(0, LARGEST_RANGE, range=range, low_allowed=False)
     _check(draws, delta)
@@ -138,7 +138,7 @@ def draw_scores(
         ValueError: For a value out of range.
 
     References:
-        docs/tokens.md.
+        docs/other-labels.md.
     """
     seed = seed_of(noise, seed)
     checks.check_unmasked(scores=scores)

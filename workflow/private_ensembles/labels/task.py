@@ -249,7 +249,7 @@ class Wanted:
         labels: How many answers at most.
         queries: How many are in the pool; None: as many as labels.
         most_ones: On how many of all queries one teacher votes 1 at most, of two classes; None: any
-            number (docs/multi-label.md).
+            number (docs/other-labels.md).
 
     Raises:
         ValueError: For a number out of range.
@@ -360,7 +360,7 @@ class Task:
         """On how many queries the protected unit can change votes at most.
 
         A teacher whose votes turn into others changes no query on which both are 0: twice most_ones
-        at most (docs/multi-label.md, theorem 1).
+        at most (docs/other-labels.md, theorem 3).
 
         >>> Task(Ensemble(50, 2), Budget(1.0, 1e-5), Wanted(28, most_ones=3)).changed_queries
         6

@@ -94,7 +94,7 @@ def release_labels(
         protection: Whom the guarantee protects; may be left out for a rehearsal.
         labels: The most labels that are wanted, or a `Wanted`. This also says on how many queries
             of two classes a teacher votes 1 at most; whoever hands in the counts has left no more
-            of any teacher's (docs/multi-label.md). None: one label for each query.
+            of any teacher's (docs/other-labels.md). None: one label for each query.
         ensemble: Must be given if ballots may be absent, or if teachers are private themselves;
             None: it is read off the counts. With absent ballots, rows add up to at most the number
             of teachers, and the missing votes are dealt out to the classes (docs/ballots.md).

@@ -23,7 +23,7 @@ REMOVED = {
     "reserve": "a session has noise of one scale",
     "resolution": "give one vote per teacher, which was right as often as scores",
     "sampled": "let all teachers vote: a sample of them was not worth its noise",
-    "scores": "call score_epsilon, score_scale and draw_scores from Python (docs/tokens.md)",
+    "scores": "call score_epsilon, score_scale and draw_scores from Python (docs/other-labels.md)",
     "weights": "give every teacher one vote, which was best at every epsilon up to 16",
 }
 

@@ -1510,7 +1510,7 @@ def fine_lattice_total_variation(sigma, C):
     """Return how far a label of C classes with noise on a lattice is from continuous noise.
 
     The lattice has 2^-40 votes, and twice as many each time that sigma doubles from 2^16 on. The
-    total-variation distance is at most (sqrt(2 ln C) + C / 2^20) h / sigma (docs/discrete-noise.md,
+    total-variation distance is at most (sqrt(2 ln C) + C / 2^20) h / sigma (docs/noise.md,
     theorem 5).
     """
     need(sigma >= Fraction(1, 2**20), "the scale is too small for the lattice")

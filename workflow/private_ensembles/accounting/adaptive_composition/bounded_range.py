@@ -2,7 +2,7 @@
 
 The scores are private, and one record changes them by a vector whose largest entry exceeds its
 least by at most `range`. The number of classes does not matter, so there may be as many as a
-language model has tokens, and as many draws. Theorems and proofs: docs/tokens.md.
+language model has tokens, and as many draws. Theorems and proofs: docs/other-labels.md.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def curve_of_draws(
         least: As in `account.privacy_curve`; for up to 10,000 draws.
 
     References:
-        docs/tokens.md; the pairs are those of Dong, Durfee and Rogers 2020.
+        docs/other-labels.md; the pairs are those of Dong, Durfee and Rogers 2020.
 
     >>> curve = curve_of_draws(0.05, 500, 2.5, 1e-6)
     >>> round(curve.epsilon(1e-6), 3)
@@ -139,7 +139,7 @@ def epsilon_of_draws(range_: float, draws: int, delta: float, guess: float) -> B
         draws that are not adaptive.
 
     References:
-        docs/tokens.md; Dong, Durfee and Rogers 2020.
+        docs/other-labels.md; Dong, Durfee and Rogers 2020.
 
     >>> bounds = epsilon_of_draws(0.05, 500, 1e-6, guess=2.7)
     >>> round(bounds.lower, 3), round(bounds.upper, 3)

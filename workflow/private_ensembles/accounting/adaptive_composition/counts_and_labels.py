@@ -4,7 +4,7 @@ A noisy count that a neighbour moves is charged as it stands, by the one pair of
 dominates whatever is done with it; labels are charged by `account`, for what they release. However
 the two alternate, they cost no more than if all counts were seen first and all labels asked for
 afterwards. So one backward pass over the labels serves, and one more step for all counts together.
-Theorem and proof: docs/confident-labels.md.
+Theorem and proof: docs/other-labels.md.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def bound_label_values(
         fineness: Of the grid.
 
     References:
-        docs/confident-labels.md.
+        docs/other-labels.md.
 
     >>> from private_ensembles.accounting.adaptive_composition import dominating_pairs
     >>> coin = dominating_pairs.two_class_dominating_pairs([0.5, 0.5])  # tells nothing
@@ -260,7 +260,7 @@ def joint_epsilon(
         ValueError: A number out of range.
 
     References:
-        docs/confident-labels.md.
+        docs/other-labels.md.
     """
     check_labels(labels, delta)
     guess = counts.mu**2 / 2 + counts.mu * math.sqrt(2 * math.log(1 / delta))

@@ -121,7 +121,7 @@ class CheckedLabels(CheckedCounts):
     """Thresholds charged for their noisy counts, and labels for what they release.
 
     The search starts at the noise that the noisy counts need. sigma2 shrinks to what the labels
-    need (docs/confident-labels.md).
+    need (docs/other-labels.md).
     """
 
     def refusal(self, law, task):

@@ -197,7 +197,7 @@ def teacher_costs(schedule, noise_multiplier, Delta):
                 "epsilon_pld",
                 epsilon_pld(*setting, "add_remove"),
                 "add_remove",
-                "PLD, pessimistic (docs/rounding.md); Zhu et al. 2022 Theorem 11",
+                "PLD, pessimistic (docs/noise.md); Zhu et al. 2022 Theorem 11",
             ),
             (
                 "epsilon_pld",

@@ -149,7 +149,7 @@ def theorem_6(
     q = e^-L, A = (1 - q) / (1 - x), x = q e^gain_a < 1, B = e^gain_b. A is 1 + y with y = x (1 -
     e^-gain_a) / (1 - x), so the logarithm is of 1 plus positive numbers, and errors are relative
     throughout. They add up to fewer roundings than `counted`, proven line by line in
-    docs/rounding.md.
+    docs/noise.md.
 
     Args:
         L: log 1/q, (queries, 1), as all but `orders`.
