@@ -164,8 +164,8 @@ def section(data: pd.DataFrame) -> str:
         f"{CLASSES} classes, {QUERIES:,} queries, with the noise for ε = {EPSILON:g} at "
         "δ = 10⁻⁵: if all teachers vote, and if a third of the same ballots is absent. These are "
         "left uncounted, of which no account is given, or dealt out to the classes "
-        "([ballots.md](../ballots.md#absent-voters)). Last, Confident-GNMax with a threshold of "
-        f"{THRESHOLD:g} and noise of {SIGMA:g} times the number of teachers.",
+        "([own-votes.md](../own-votes.md#absent-voters)). Last, Confident-GNMax with a threshold "
+        f"of {THRESHOLD:g} and noise of {SIGMA:g} times the number of teachers.",
         data,
         format_accuracy(data),
         format_threshold(data),

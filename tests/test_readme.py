@@ -232,14 +232,14 @@ def test_students_of_nzc_are_those_of_the_published_table():
         assert cell == f"{accuracy:.1f} ({sd:.1f})"
 
 
-# docs/justify.md: its tables of odds, reach and right labels are worked out again.
+# docs/privacy.md: its tables of odds, reach and right labels are worked out again.
 DELTA = 1e-5
 
 
 @pytest.fixture(scope="module")
 def justify(root):
     """The page's tables: the first cell of a row -> the numbers in the others."""
-    text = (root / "docs" / "justify.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "privacy.md").read_text(encoding="utf-8")
 
     def numbers(heading):
         table = text.partition(heading)[2].partition("\n\n")[0]
@@ -284,7 +284,7 @@ def test_right_labels_are_those_of_the_published_plans(justify, root):
 
 @pytest.mark.parametrize("reach", [1, 2, 3])
 def test_what_a_stated_reach_costs_in_right_labels_is_what_the_planner_expects(reach, root):
-    text = " ".join((root / "docs" / "justify.md").read_text(encoding="utf-8").split())
+    text = " ".join((root / "docs" / "privacy.md").read_text(encoding="utf-8").split())
     said = re.search(r"(\d+) are right with a reach of 1, (\d+) with 2 and (\d+) with 3", text)
     asked = Ensemble(250, 10), Budget(2, DELTA), 100, Protection.disjoint(reach=reach)
     best, *_ = plan(*asked, mechanisms=["gnmax_exact"])
@@ -328,7 +328,7 @@ def test_more_teachers_fewer_labels_and_a_larger_epsilon_have_a_larger_share_rig
 
 def test_the_page_on_absent_ballots_shows_the_tables():
     data = published("benchmarks/absent")
-    page = (ROOT / "docs" / "ballots.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "own-votes.md").read_text(encoding="utf-8")
     assert absent.format_accuracy(data) in page
     assert absent.format_threshold(data) in page
     assert set(data["teachers"]) == set(absent.TEACHERS)

@@ -158,7 +158,7 @@ def test_every_key_of_the_section_can_be_typed_and_nothing_else_is_called_so():
 
 
 def test_the_page_on_own_votes_has_every_key(root):
-    page = (root / "docs/your-own-votes.md").read_text(encoding="utf-8")
+    page = (root / "docs/own-votes.md").read_text(encoding="utf-8")
     table = page.partition("| in a file, under `own:` |")[2].partition("\n\n")[0]
     shown = {}
     for row in table.splitlines()[2:]:

@@ -21,7 +21,7 @@ def test_every_reader_is_there_and_its_ending_is_found():
 
 
 def test_the_page_names_every_ending(root):
-    page = (root / "docs" / "your-own-votes.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "own-votes.md").read_text(encoding="utf-8")
     told = page.partition("### What is accepted")[2] or page.partition("What is accepted")[2]
     assert [ending for ending in formats.READERS if f"`{ending}`" not in told] == []
 

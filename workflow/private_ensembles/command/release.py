@@ -1,4 +1,4 @@
-"""Release labels for your own votes within a budget, once; docs/your-own-votes.md has the rules."""
+"""Release labels for your own votes within a budget, once; docs/own-votes.md has the rules."""
 
 from __future__ import annotations
 
@@ -214,8 +214,9 @@ def _text(report: dict, labels: transaction.Labels) -> list[str]:
             f"of the total budget, epsilon = {write_lower_bound(labels.remaining_budget)} is left"
         )
     if labels.joint is not None:
+        page = docs_address("docs/own-votes.md#which-number-holds-when")
         lines.append(
             f"by the account of all their labels together: at most {labels.joint}, if their number "
-            f"was decided before anybody saw a label ({docs_address('docs/sessions.md')})"
+            f"was decided before anybody saw a label ({page})"
         )
     return lines

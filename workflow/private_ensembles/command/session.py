@@ -1,4 +1,4 @@
-"""Release labels batch by batch within one budget; docs/sessions.md has the rules."""
+"""Release labels batch by batch within one budget; docs/own-votes.md has the rules."""
 
 from __future__ import annotations
 

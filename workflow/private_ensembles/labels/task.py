@@ -65,7 +65,7 @@ class Ensemble:
         classes: The number of classes, which is public, or their names, which then stand in
             `names`.
         absent: Whether a teacher may say nothing about a query; its vote is then dealt out to the
-            classes (docs/ballots.md).
+            classes (docs/own-votes.md).
         private: What one teacher costs for add_remove, if the teachers are private themselves: a
             Budget, or (epsilon, delta).
         names: The classes' names, if `classes` is their number.

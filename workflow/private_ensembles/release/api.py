@@ -97,7 +97,7 @@ def release_labels(
             of any teacher's (docs/other-labels.md). None: one label for each query.
         ensemble: Must be given if ballots may be absent, or if teachers are private themselves;
             None: it is read off the counts. With absent ballots, rows add up to at most the number
-            of teachers, and the missing votes are dealt out to the classes (docs/ballots.md).
+            of teachers, and the missing votes are dealt out to the classes (docs/own-votes.md).
         mechanism: Its name; None: the best on the profile.
         profile: As in :func:`plan`; never from these votes.
         rehearsal: For labels that must not be released; None: noise from the system's entropy.
@@ -108,7 +108,7 @@ def release_labels(
             applies, or if the labels would be of too little use. The message is one line.
 
     References:
-        docs/your-own-votes.md.
+        docs/own-votes.md.
     """
     wanted = None if labels is None else Wanted.coerce(labels)
     votes = votes_from_arrays(

@@ -141,7 +141,7 @@ class Record:
         releases there would be, or how large; `total` does.
 
         References:
-            docs/sessions.md.
+            docs/own-votes.md.
         """
         groups: dict[object, list[Release]] = {}
         for index, release in enumerate(self.releases):

@@ -2,7 +2,7 @@
 
 A session states its sizes, its budget and the most labels that it may ever release. The plan is
 made then, and its noise never changes. After that any number of batches may be asked, each after
-seeing all labels so far, until the labels are used up. docs/sessions.md has the theorems.
+seeing all labels so far, until the labels are used up. docs/own-votes.md has the theorems.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ class Session:
         """Return the cost of what was charged so far, at the session's delta.
 
         This holds if the number of labels was decided without looking at labels. If it was decided
-        by looking, the cost of the cap holds, `total` (docs/sessions.md). The cost was computed
+        by looking, the cost of the cap holds, `total` (docs/own-votes.md). The cost was computed
         before the last batch was charged, and is only read here.
         """
         last = self._file.last_batch()
@@ -234,7 +234,7 @@ class Session:
     def total(self) -> Budget:
         """Return what the session costs at most, whatever is asked and whenever it ends.
 
-        After `extend`, only if labels that were seen did not decide on that (docs/sessions.md).
+        After `extend`, only if labels that were seen did not decide on that (docs/own-votes.md).
         """
         with self._file.read_transaction():
             self._read_terms()
@@ -384,7 +384,7 @@ class Session:
         """Allow more labels at the same noise; from now on the session costs what the new cap does.
 
         That holds if labels that were seen did not decide on it. If they did, each of several caps
-        that were fixed beforehand keeps its own delta, and these add up (docs/sessions.md).
+        that were fixed beforehand keeps its own delta, and these add up (docs/own-votes.md).
 
         Args:
             labels: As in `cost_of`.

@@ -1,6 +1,6 @@
 """Reading votes that somebody else's teachers cast: what is accepted, and one line for what is not.
 
-docs/your-own-votes.md describes the formats. Whatever comes in leaves as a `votes.Votes`; a large
+docs/own-votes.md describes the formats. Whatever comes in leaves as a `votes.Votes`; a large
 file is looked at in pieces, so memory stays near that of the votes in their smallest type.
 """
 
