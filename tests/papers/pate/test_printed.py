@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -19,7 +20,9 @@ from private_ensembles.papers.compare.printed import (
 )
 from private_ensembles.papers.compare.reproduced import reproduced_numbers
 from private_ensembles.papers.pate.arithmetic import printed_rows, recompute_printed_numbers
+from private_ensembles.papers.pate.mathematics import small_print
 from private_ensembles.papers.pate.mathematics.sanitize import gnss_rdp, tune_sigma
+from private_ensembles.training.data.shards import permutation_shards
 from tests.papers.compare.in_docs import tables_in_docs
 from tests.papers.pate.mathematics.printed_rows import ROWS
 
@@ -207,7 +210,6 @@ def test_rules_of_thumb_by_hand():
         "violated_conditions": 0,  # tests/papers/pate/mathematics/test_cost_curve.py
         "delta below 1 / records": sum(delta >= 1 / size for size, delta in SIZES),
         "delta's share of epsilon": min(shares),
-        "beta times the order": max(order * beta for _, order, beta, _, _ in TABLE_2),
         "sigma_ss between 2 and 4": sum(not 2 <= unit <= 4 for unit in units),
         "first component at 4": min(firsts),
         "threshold between 0.6 and 0.8": sum(not 0.6 <= share <= 0.8 for share in thresholds),
@@ -217,6 +219,29 @@ def test_rules_of_thumb_by_hand():
     known = [(float(cell["low"]), float(cell["high"])) for cell in STATEMENTS]
     assert known == [pytest.approx((value, value)) for value in ours.values()]
     assert [cell["row"] for cell in STATEMENTS[1:]] == list(ours)[1:]
+
+
+def test_a_round_s_half_of_epsilon_puts_both_sigma_ss_into_the_rule():
+    rounds = TABLE_2[-2:]
+    whole, half = (
+        [sigma / math.sqrt((order + 1) / (share * eps)) for eps, order, _, sigma, _ in rounds]
+        for share in (1, 0.5)
+    )
+    assert whole == pytest.approx([3.38, 4.96], abs=5e-3)
+    assert half == pytest.approx([2.39, 3.51], abs=5e-3)
+    others = [sigma / math.sqrt((order + 1) / eps) for eps, order, _, sigma, _ in TABLE_2[:-2]]
+    assert all(2 <= unit <= 4 for unit in [*others, *half])
+
+
+def test_the_authors_code_gives_240_images_to_each_of_250_teachers(printed):
+    """partition_dataset: batch_len = int(len(data) / nb_teachers), of ld_mnist's 60,000 images."""
+    made = recompute_printed_numbers(printed).set_index("column")["value"]
+    assert (
+        made["training_images"]
+        == 240
+        == permutation_shards(60_000, 250, np.random.default_rng(0)).shape[1]
+    )
+    assert 60_000 // 200 == 300
 
 
 # Relations ----------------------------------------------------------------------------------------
@@ -237,6 +262,9 @@ def as_printed(spread=0.0):
     return {"table1": first, "equal_answers": second}
 
 
+FIGURE_1_LEFT = "accuracy is higher throughout training"
+
+
 def judged(tables):
     table = compare_relations(PRINTED, {"pate": tables}, data="paper")
     return table.set_index(["item", "dataset", "row"])["status"]
@@ -244,16 +272,16 @@ def judged(tables):
 
 def test_every_relation_holds_for_the_printed_numbers():
     found = judged(as_printed(spread=1e-5))
-    assert len(found) == 12
+    assert len(found) == 13
+    assert found.pop(("figure1", "glyph", FIGURE_1_LEFT)) == "explained"
     assert set(found) == {"match"}
 
 
 def test_what_was_not_run_has_no_verdict_but_for_what_the_print_says_itself():
     found = judged({})
-    assert found["section5.3", "all tasks", "Confident-GNMax outperforms LNMax"] == "match"
-    assert set(found.drop(("section5.3", "all tasks", "Confident-GNMax outperforms LNMax"))) == {
-        "not_run"
-    }
+    assert found.pop(("section5.3", "all tasks", "Confident-GNMax outperforms LNMax")) == "match"
+    assert found.pop(("figure1", "glyph", FIGURE_1_LEFT)) == "explained"
+    assert set(found) == {"not_run"}
 
 
 @pytest.mark.parametrize("task", ["mnist", "svhn", "adult", "glyph"])
@@ -282,10 +310,18 @@ def test_costs_exchanged_at_one_number_of_answers_are_seen():
     first = pairs["label"] == "first label"
     pairs.loc[first, "epsilon"] = pairs.loc[first, "epsilon"].to_numpy()[::-1]
     found = judged(tables)["figure1", "glyph"]
-    assert found.to_dict() == {
+    assert found.drop(FIGURE_1_LEFT).to_dict() == {
         "Confident-GNMax cheaper than LNMax, first label": "differs",
         "Confident-GNMax cheaper than LNMax, second label": "match",
     }
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "status"), [(73.5, "match"), (73.4, "explained"), (73.3, "differs")]
+)
+def test_a_student_below_lnmax_s_at_a_point_of_figure_1_is_seen(monkeypatch, accuracy, status):
+    monkeypatch.setitem(small_print.CONFIDENT_STUDENTS, 5422, accuracy)
+    assert judged({})["figure1", "glyph", FIGURE_1_LEFT] == status
 
 
 def test_a_printed_order_that_is_broken_is_seen():

@@ -38,6 +38,32 @@ def sensitivities(sigma, order):
     return {row: SensitivityProfile([row], curve) for row in SORTED}
 
 
+def rdp(laws, others, order):
+    """Rényi divergences of distributions, the last axis, from others."""
+    return np.log((laws**order * others ** (1 - order)).sum(axis=-1)) / (order - 1)
+
+
+@each_case
+def test_theorem_4_adaptive_labels_cost_no_more_than_the_sum(sigma, order):
+    """The first label chooses the second query, and how much noise its label gets."""
+    # By the first label: the second query's votes, those of the neighbour, and sigma.
+    then = [((7, 5, 0), (6, 6, 0), sigma), ((4, 4, 4), (5, 4, 3), 2), ((9, 2, 1), (8, 3, 1), 3)]
+    labels = [gnmax_distribution([votes, near], noise) for votes, near, noise in then]
+    adaptive = np.array(labels).transpose(1, 0, 2)
+    same = adaptive[:, [0, 0, 0]]
+    for first in ([(5, 4, 3), (4, 5, 3)], [(5, 3, 4), (6, 3, 3)]):
+        once = gnmax_distribution(first, sigma)
+
+        def cost_of_both(second, once=once):
+            laws, others = (once[:, :, None] * second).reshape(2, -1)
+            return rdp(laws, others, order)
+
+        cost = rdp(*once, order)
+        assert cost_of_both(adaptive) <= cost + rdp(*adaptive, order).max() + ROUNDING
+        # If the second label costs the same after every first one, it is the sum.
+        assert cost_of_both(same) == pytest.approx(cost + rdp(*same, order)[0], rel=ROUNDING)
+
+
 @each_case
 def test_proposition_7_bounds_how_often_the_plurality_is_missed(sigma, order):
     bounds = gnmax_log_q(ROWS, sigma)
@@ -92,6 +118,52 @@ def test_proposition_16_a_histogram_that_dominates_has_the_smaller_q(sigma, orde
     pairs = [(a, b) for a, b in product(near, SORTED) if dominates(a, b)]
     assert len(pairs) > len(near)
     assert all(q[a] <= q[b] + ROUNDING for a, b in pairs)
+
+
+def distance(row, other):
+    """Appendix B's: the votes that are taken, or those that are given if these are more."""
+    change = np.subtract(other, row)
+    return max(change[change > 0].sum(), -change[change < 0].sum())
+
+
+def test_lemma_17_a_chain_of_single_steps_leads_down_from_who_dominates():
+    """Every histogram of up to six votes a class, in falling order: permutations are free."""
+    links, pairs = 0, 0
+    for largest in range(7):
+        rows = [
+            (largest, *rest) for rest in product(range(largest + 1), repeat=2) if rest[0] >= rest[1]
+        ]
+        below = {row: {other for other in rows if dominates(row, other)} for row in rows}
+        single = {row: {other for other in below[row] if distance(row, other) == 1} for row in rows}
+        for row in rows:
+            reached, new = {row}, {row}
+            while new:
+                new = {other for step in new for other in single[step]} - reached
+                reached |= new
+            assert reached == below[row]
+        links += sum(map(len, single.values()))
+        pairs += sum(map(len, below.values()))
+    assert pairs > 2 * links > 0
+
+
+@each_case
+def test_proposition_19_names_the_largest_and_the_smallest_q_at_a_distance(sigma, order):
+    """Eight votes of three classes, beside every histogram of up to eleven votes a class."""
+    grid = [row for row in product(range(12), repeat=CLASSES) if any(row)]
+    q = {row: float(gnmax_log_q([row], sigma)[0]) for row in grid}
+    checked = {"largest": 0, "smallest": 0}
+    for row, d in product(partitions(8, CLASSES), (1, 2, 3)):
+        around = [q[other] for other in grid if distance(row, other) == d]
+        if row[0] - row[1] >= 2 * d:
+            assert q[row[0] - d, row[1] + d, row[2]] >= max(around) - ROUNDING
+            checked["largest"] += 1
+        if row[1] + row[2] >= d:
+            second, third = row[1:]
+            for _ in range(d):
+                second, third = sorted((second - 1, third), reverse=True)
+            assert q[row[0] + d, second, third] <= min(around) + ROUNDING
+            checked["smallest"] += 1
+    assert checked == {"largest": 13, "smallest": 23}
 
 
 def test_lemma_18_holds_if_its_histograms_are_exchanged_and_only_then():

@@ -102,7 +102,8 @@ def _add_appendix(add, published: pd.DataFrame) -> None:
     rdp = float(text.loc[text["column"] == "rdp", "published"].iloc[0])
     by_theorem = rdp - math.log(_delta("mnist")) / 13
     add("appendixB.6", "mnist", "confident", "epsilon", by_theorem, "printed rdp, Theorem 5")
-    add("appendixB.6", "mnist", "teachers", "training_images", 60000 // 250, "60,000 by 250")
+    images = int(60000 / 250)  # as `partition_dataset` of the authors' code has it
+    add("appendixB.6", "mnist", "teachers", "training_images", images, "60,000 by 250")
     confident, rounds = data_independent_candidates()[_AS_THE_CODE]
     where, how = ("section4.1", "glyph"), "Theorem 5, 10,762 and 10,422 answers: small_print.csv"
     add(*where, "confident", "epsilon_strong_composition", confident, how)
