@@ -19,10 +19,10 @@ def _records(seed=0, n=400, one_hot=12):
     return features, (generator.random(n) < chance).astype(np.uint8)
 
 
-def _newton(features, labels, C):
+def _newton(features, labels, C, intercept="free"):
     """One fit by dense Newton steps down to rounding: an independent way to the optimum."""
     extended = np.hstack([features, np.ones((len(features), 1))])
-    penalty = np.diag([1.0] * features.shape[1] + [0.0])
+    penalty = np.diag([1.0] * features.shape[1] + [float(intercept == "penalised")])
     theta = np.zeros(len(penalty))
     for _ in range(60):
         p = 1 / (1 + np.exp(-extended @ theta))
@@ -31,16 +31,18 @@ def _newton(features, labels, C):
     return theta
 
 
+@pytest.mark.parametrize("intercept", logistic.INTERCEPTS)
 @pytest.mark.parametrize(("n_shards", "C"), [(16, 1.0), (4, 1.0), (4, 0.05), (4, 30.0)])
-def test_every_coefficient_is_within_its_proven_distance_of_the_optimum(n_shards, C):
+def test_every_coefficient_is_within_its_proven_distance_of_the_optimum(n_shards, C, intercept):
     features, labels = _records()
     shards = permutation_shards(len(labels), n_shards, np.random.default_rng(1))
-    teachers = fit_shards(features, labels, shards, features, C=C, tolerance=1e-4)
+    options = {"C": C, "tolerance": 1e-4, "intercept": intercept}
+    teachers = fit_shards(features, labels, shards, features, **options)
     assert (teachers.distance_bound <= 1e-4).all()
     for shard, w, b, distance in zip(
         shards, teachers.coefficients, teachers.intercepts, teachers.distance_bound, strict=True
     ):
-        optimum = _newton(features[shard], labels[shard], C)
+        optimum = _newton(features[shard], labels[shard], C, intercept)
         assert np.linalg.norm(w - optimum[:-1]) <= distance + 1e-12
         assert abs(b - optimum[-1]) <= distance + 1e-12
 
@@ -55,6 +57,21 @@ def test_fits_are_those_of_scikit_learn_to_a_thousandth_in_every_coefficient():
         assert abs(fit.intercept_[0] - b) < 1e-3
 
 
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+def test_fits_with_a_penalised_intercept_are_those_of_liblinear(C):
+    features, labels = _records(seed=3)
+    shards = permutation_shards(len(labels), 8, np.random.default_rng(2))
+    options = {"C": C, "intercept": "penalised"}
+    teachers = fit_shards(features, labels, shards, features, **options)
+    free = fit_shards(features, labels, shards, features, C=C)
+    for number, shard in enumerate(shards):
+        fit = LogisticRegression(C=C, solver="liblinear", tol=1e-12, max_iter=10_000)
+        fit.fit(features[shard], labels[shard])
+        assert abs(fit.coef_[0] - teachers.coefficients[number]).max() < 1e-5
+        assert abs(fit.intercept_[0] - teachers.intercepts[number]) < 1e-5
+        assert abs(fit.intercept_[0] - free.intercepts[number]) > 1e-3
+
+
 def test_predictions_are_those_of_scikit_learn():
     features, labels = _records(seed=4)
     shards = permutation_shards(len(labels), 5, np.random.default_rng(2))
@@ -64,15 +81,16 @@ def test_predictions_are_those_of_scikit_learn():
         np.testing.assert_array_equal(fit.predict(features), cast)
 
 
-def test_a_fit_is_a_function_of_its_own_shard_and_of_public_records():
+@pytest.mark.parametrize("intercept", logistic.INTERCEPTS)
+def test_a_fit_is_a_function_of_its_own_shard_and_of_public_records(intercept):
     features, labels = _records(seed=5)
     shards = permutation_shards(len(labels), 10, np.random.default_rng(2))
-    before = fit_shards(features, labels, shards, features[:50].copy())
+    before = fit_shards(features, labels, shards, features[:50].copy(), intercept=intercept)
     reference = features[:50].copy()
     changed, flipped = features.copy(), labels.copy()
     changed[shards[3]] *= 50  # slow to converge: the others must not wait, or go on, for it
     flipped[shards[3]] = 1 - flipped[shards[3]]
-    after = fit_shards(changed, flipped, shards, reference)
+    after = fit_shards(changed, flipped, shards, reference, intercept=intercept)
     others = [i for i in range(10) if i != 3]
     assert not np.allclose(before.coefficients[3], after.coefficients[3])
     np.testing.assert_array_equal(before.coefficients[others], after.coefficients[others])
@@ -88,11 +106,13 @@ def test_chunks_do_not_change_a_fit(monkeypatch):
     np.testing.assert_allclose(whole.coefficients, parts.coefficients, rtol=0, atol=1e-12)
 
 
-def test_a_shard_with_one_label_has_a_constant_teacher():
+@pytest.mark.parametrize("intercept", logistic.INTERCEPTS)
+def test_a_shard_with_one_label_has_a_constant_teacher(intercept):
     features, labels = _records(seed=7)
     ones, zeros = np.flatnonzero(labels == 1)[:20], np.flatnonzero(labels == 0)[:20]
     mixed = np.concatenate([ones[:10], zeros[:10]])
-    teachers = fit_shards(features, labels, np.stack([ones, zeros, mixed]), features)
+    shards = np.stack([ones, zeros, mixed])
+    teachers = fit_shards(features, labels, shards, features, intercept=intercept)
     assert np.isinf(teachers.intercepts).tolist() == [True, True, False]
     votes = predict(teachers, features)
     assert votes[0].all()
@@ -119,6 +139,8 @@ def test_what_is_no_weight_or_tolerance_is_refused():
     for change in ({"C": 0}, {"tolerance": float("nan")}):
         with pytest.raises(ValueError, match="must be a finite number > 0"):
             fit_shards(features, labels, shards, features, **change)
+    with pytest.raises(ValueError, match="intercept = 'fixed': must be one of free, penalised"):
+        fit_shards(features, labels, shards, features, intercept="fixed")
 
 
 def test_a_fit_that_does_not_converge_says_so(monkeypatch):

@@ -4,7 +4,9 @@ Each is scikit-learn's L2-regularised fit: it minimises
 
     f(w, b) = |w|^2 / 2 + C sum_r log(1 + exp(-s_r (w . x_r + b))),  s_r = 2 y_r - 1,
 
-over the records r of one shard. Newton's method runs for all together. Its linear systems are
+over the records r of one shard. So do its solvers of today; `liblinear`, the default until 2019,
+adds b^2 / 2 (``intercept="penalised"``), which shards of few records feel. Newton's method runs for
+all together. Its linear systems are
 solved by conjugate gradients with one preconditioner for all: the Hessian that a shard would have
 if its records were the public `reference`. A product with all Hessians costs two products with one
 sparse matrix that holds the shards as blocks, so that the cost is that of the records and not of
@@ -32,6 +34,7 @@ _DECREASE = 1e-4
 _TYPICAL_WEIGHT = 0.12
 # The block matrix has so many rows at once: about 20 MB at 108 features with 14 ones.
 _ROWS = 1 << 15
+INTERCEPTS = ("free", "penalised")
 
 
 @dataclass(frozen=True)
@@ -51,11 +54,11 @@ class LogisticTeachers:
     distance_bound: np.ndarray
 
 
-def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
+def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6, intercept="free"):
     """Fit a logistic regression to each shard, each coefficient within `tolerance` of the optimum.
 
-    A shard whose records all have one label has no optimum (scikit-learn refuses it: the intercept
-    would run off to infinity): its teacher is constant and says that label.
+    A shard whose records all have one label has a constant teacher, which says that label:
+    scikit-learn refuses such a shard, and a free intercept would run off to infinity.
 
     Args:
         features: float (N, d), finite, dense or sparse.
@@ -65,24 +68,28 @@ def fit_shards(features, labels, shards, reference, *, C=1.0, tolerance=1e-6):
             like `features` are fastest.
         C: The weight of the records against the penalty, as in scikit-learn, above 0.
         tolerance: Above 0.
+        intercept: ``free``, or ``penalised`` like the coefficients.
 
     Returns:
         LogisticTeachers.
 
     Raises:
-        ValueError: C or the tolerance is not above 0.
+        ValueError: C or the tolerance is not above 0, or the intercept is another.
         RuntimeError: A fit does not come within the tolerance.
     """
     checks.check_finite(C=C, tolerance=tolerance, above=0)
+    checks.check_choice(INTERCEPTS, intercept=intercept)
     ones = np.ones((len(labels), 1))
     matrix = sparse.hstack([sparse.csr_array(features), ones], format="csr", dtype=np.float64)
     labels = np.asarray(labels, np.float64)
-    preconditioner = _Preconditioner(reference, matrix.shape[1], C * shards.shape[1])
+    penalty = np.ones(matrix.shape[1])
+    penalty[-1] = intercept == "penalised"
+    preconditioner = _Preconditioner(reference, penalty, C * shards.shape[1])
     parts = []
     size = max(1, _ROWS // shards.shape[1])
     for start in range(0, len(shards), size):
         part = shards[start : start + size]
-        parts.append(_fit(matrix, labels, part, preconditioner, C, tolerance))
+        parts.append(_fit(matrix, labels, part, preconditioner, penalty, C, tolerance))
     theta, distance = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return LogisticTeachers(theta[:, :-1].copy(), theta[:, -1].copy(), distance)
 
@@ -119,14 +126,14 @@ def predict(teachers, features):
 
 
 class _Preconditioner:
-    """The inverse of diag(1, ..., 1, 0) + weight * (mean of x x^T over the reference)."""
+    """The inverse of diag(penalty) + weight * (mean of x x^T over the reference)."""
 
-    def __init__(self, reference, width, records):
+    def __init__(self, reference, penalty, records):
         reference = np.asarray(reference, np.float64)
         extended = np.hstack([reference, np.ones((len(reference), 1))])
         hessian = extended.T @ extended * (_TYPICAL_WEIGHT * records / len(extended))
-        hessian[np.arange(width - 1), np.arange(width - 1)] += 1
-        self.inverse = cho_solve(cho_factor(hessian), np.eye(width))
+        hessian += np.diag(penalty)
+        self.inverse = cho_solve(cho_factor(hessian), np.eye(len(penalty)))
 
     def __call__(self, residual):
         return residual @ self.inverse
@@ -135,9 +142,9 @@ class _Preconditioner:
 class _Block:
     """The shards of some fits as one block-diagonal sparse matrix; arrays (fits, d + 1)."""
 
-    def __init__(self, matrix, labels, shards, C):
+    def __init__(self, matrix, labels, shards, penalty, C):
         self.fits, self.records = shards.shape
-        self.width, self.C = matrix.shape[1], C
+        self.width, self.penalty, self.C = matrix.shape[1], penalty, C
         rows = matrix[shards.ravel()]
         fit = np.repeat(np.arange(self.fits), self.records)
         offsets = np.repeat(fit * self.width, np.diff(rows.indptr))
@@ -156,24 +163,20 @@ class _Block:
 
     def objective(self, theta, margins):
         losses = np.logaddexp(0, margins) - self.labels * margins
-        return (theta[:, :-1] ** 2).sum(axis=1) / 2 + self.C * losses.sum(axis=1)
+        return (self.penalty * theta**2).sum(axis=1) / 2 + self.C * losses.sum(axis=1)
 
     def gradient(self, theta, share):
-        gradient = self.apply_transpose(self.C * (share - self.labels))
-        gradient[:, :-1] += theta[:, :-1]
-        return gradient
+        return self.apply_transpose(self.C * (share - self.labels)) + self.penalty * theta
 
     def hessian_product(self, weights, vector):
-        product = self.apply_transpose(weights * self.margins(vector))
-        product[:, :-1] += vector[:, :-1]
-        return product
+        return self.apply_transpose(weights * self.margins(vector)) + self.penalty * vector
 
 
 def _sigmoid(x):
     return 0.5 * np.tanh(0.5 * x) + 0.5
 
 
-def _fit(matrix, labels, shards, preconditioner, C, tolerance):
+def _fit(matrix, labels, shards, preconditioner, penalty, C, tolerance):
     """Fit some shards; return theta, (fits, d + 1), and the bound on its distance, (fits,)."""
     share = labels[shards].mean(axis=1)
     theta = np.zeros((len(shards), matrix.shape[1]))
@@ -184,7 +187,7 @@ def _fit(matrix, labels, shards, preconditioner, C, tolerance):
     theta[open_, -1] = np.log(share[open_]) - np.log1p(-share[open_])
     if not len(open_):
         return theta, distance
-    block = _Block(matrix, labels, shards[open_], C)
+    block = _Block(matrix, labels, shards[open_], penalty, C)
     steps = 0
     while True:
         part = theta[open_]
@@ -199,7 +202,7 @@ def _fit(matrix, labels, shards, preconditioner, C, tolerance):
             if not len(open_):
                 return theta, distance
             # The other fits are a new, smaller block: no fit is moved after it has converged.
-            block = _Block(matrix, labels, shards[open_], C)
+            block = _Block(matrix, labels, shards[open_], penalty, C)
             part, margins = part[~done], margins[~done]
             probability, gradient = probability[~done], gradient[~done]
         if steps == _NEWTON_STEPS:
@@ -262,7 +265,8 @@ def _line_search(block, theta, margins, gradient, step):
 def _bound_distance(block, margins, gradient):
     """Return a bound on the distance of (w, b) from the minimiser (w*, b*), (fits,).
 
-    The penalty makes f strongly convex in w alone: with g the gradient,
+    If the intercept is penalised, too, f grows by |theta - theta*|^2 / 2 at least, so that the norm
+    of the gradient is a bound. Otherwise f is strongly convex in w alone: with g the gradient,
 
         |w - w*|^2 <= g_w . (w - w*) + g_b (b - b*).                                    (1)
 
@@ -276,6 +280,8 @@ def _bound_distance(block, margins, gradient):
     t is found by trying 2 |g_b| / (sum of weights) and doubling; the signs are what counts.
     Rounding of the gradient, about 1e-14 times the number of records, is not in the bound.
     """
+    if block.penalty.all():
+        return np.linalg.norm(gradient, axis=1)
     norm = np.linalg.norm(gradient[:, :-1], axis=1)
     slack = np.abs(gradient[:, -1])
     probability = _sigmoid(margins)
