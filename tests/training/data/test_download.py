@@ -1,5 +1,6 @@
 """download: only the right bytes arrive, whatever the addresses do."""
 
+import hashlib
 import os
 import stat
 
@@ -33,6 +34,7 @@ def get(server, tmp_path):
             "dataset": "mnist",
             "file": "f.gz",
             "sha256": SHA256,
+            "git_blob": "",
             "urls": [f"{server.url}/f.gz"],
         }
         patience = {"attempts": 3, "timeout": 0.3, "pause": 1.0, "sleep": pauses.append}
@@ -239,3 +241,19 @@ def test_addresses_other_than_https_are_refused(get, addresses):
 def test_malformed_checksum_is_refused(get):
     with pytest.raises(ValueError, match="64 hexadecimal digits"):
         get("good", sha256="abc")
+    with pytest.raises(ValueError, match="64 hexadecimal digits"):
+        get("good", sha256="")
+    with pytest.raises(ValueError, match="40 hexadecimal digits"):
+        get("good", git_blob="abc")
+
+
+def test_git_s_hash_of_the_content_serves_where_no_sha256_is_known(get, server, tmp_path):
+    """SHA-1 of the content behind its kind and size, as `git hash-object` computes it."""
+    blob = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()
+    with pytest.raises(DownloadError, match=f"wrong git blob {blob}.*expected git blob {'0' * 40}"):
+        get("good", "good", "good", sha256="", git_blob="0" * 40)
+    get("good", sha256="", git_blob=blob)
+    assert (tmp_path / "f.gz").read_bytes() == CONTENT
+    # Known for every repository: the file with nothing in it.
+    (tmp_path / "empty").touch()
+    assert download.git_blob_of(tmp_path / "empty") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"

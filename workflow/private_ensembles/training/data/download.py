@@ -1,10 +1,11 @@
-"""Fetch one file with a known sha256: mirror first, then public addresses, never half a file.
+"""Fetch one file with a known checksum: mirror first, then public addresses, never half a file.
 
 Only the checksum makes a file trusted, so any address may serve it. Bytes are collected in a
 `.part` file (mode 0600) beside the destination, which survives a kill and is continued with an
 HTTP Range request; the destination appears by an atomic rename, complete and verified.
 """
 
+import hashlib
 import os
 import re
 import shutil
@@ -47,8 +48,10 @@ class KnownFile:
     Attributes:
         dataset: A plain name, that of the file's folder in a mirror.
         file: A plain name, that of the file in a mirror.
-        sha256: 64 hexadecimal digits.
+        sha256: 64 hexadecimal digits, or empty if only git's hash is known.
         urls: The file's public addresses, in the order in which they are tried.
+        git_blob: 40 hexadecimal digits, as git names the content in a repository (SHA-1, so that it
+            tells an accident, and whoever cannot make two files of one hash).
 
     Raises:
         ValueError: A name or the checksum is not acceptable.
@@ -56,16 +59,30 @@ class KnownFile:
 
     dataset: str
     file: str
-    sha256: str
+    sha256: str = ""
     urls: Sequence[str] = ()
+    git_blob: str = ""
 
     def __post_init__(self):
         for field in ("dataset", "file"):
             name = getattr(self, field)
             if not NAME.fullmatch(name) or ".." in name:
                 raise ValueError(f"{field} = {name!r}: must be a plain name of {NAME.pattern}")
-        if not re.fullmatch(r"[0-9a-f]{64}", str(self.sha256)):
+        if self.git_blob and not re.fullmatch(r"[0-9a-f]{40}", str(self.git_blob)):
+            raise ValueError(
+                f"git_blob of {self} = {self.git_blob!r}: must be 40 hexadecimal digits"
+            )
+        if not self.git_blob and not re.fullmatch(r"[0-9a-f]{64}", str(self.sha256)):
             raise ValueError(f"sha256 of {self} = {self.sha256!r}: must be 64 hexadecimal digits")
+
+    @property
+    def checksum(self) -> str:
+        """The kind of checksum that decides, and the checksum."""
+        return f"sha256 {self.sha256}" if self.sha256 else f"git blob {self.git_blob}"
+
+    def checksum_of(self, path) -> str:
+        """Return the checksum of a file, of the same kind as its own."""
+        return f"sha256 {sha256_of(path)}" if self.sha256 else f"git blob {git_blob_of(path)}"
 
     def __str__(self):
         return f"{self.dataset}/{self.file}"
@@ -86,6 +103,16 @@ class RetryPolicy:
     timeout: float = 30.0
     pause: float = 1.0
     sleep: Callable[[float], None] = time.sleep
+
+
+def git_blob_of(path) -> str:
+    """Return the hash by which git names a file's content, as `git hash-object` prints it."""
+
+    def start():
+        return hashlib.sha1(f"blob {os.path.getsize(path)}\0".encode(), usedforsecurity=False)
+
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, start).hexdigest()
 
 
 def fetch(
@@ -124,7 +151,7 @@ def fetch(
     part.parent.mkdir(parents=True, exist_ok=True)
 
     # An earlier try may have been killed between the last byte and the move.
-    if part.exists() and sha256_of(part) == known.sha256:
+    if part.exists() and known.checksum_of(part) == known.checksum:
         return _finish(part, destination, "the partial file, which was complete")
     failures = []
     for address in addresses:
@@ -132,9 +159,9 @@ def fetch(
         try:
             if isinstance(address, Path):
                 _copy(address, part)
-                _verify(part, known.sha256)
+                _verify(part, known)
             else:
-                _download(address, part, known.sha256, retry_policy, log)
+                _download(address, part, known, retry_policy, log)
         except _Failure as failure:
             failures.append(f"{address} ({failure})")
             log(f"{known}: {address}: {failure}")
@@ -142,7 +169,7 @@ def fetch(
         return _finish(part, destination, str(address))
     tried = "; ".join(failures) or "none given: set data_mirror or urls"
     raise DownloadError(
-        f"could not fetch {known}; tried {tried}; expected sha256 {known.sha256}; "
+        f"could not fetch {known}; tried {tried}; expected {known.checksum}; "
         f"put the file by hand at {final_path}, or set data_mirror to a folder that holds {known}"
     )
 
@@ -176,7 +203,7 @@ def _copy(source, part):
         shutil.copyfileobj(reader, writer, CHUNK)
 
 
-def _download(url, part, sha256, retry_policy, log):
+def _download(url, part, known, retry_policy, log):
     """Fill `part` with the right bytes from a URL, in several attempts."""
 
     def log_retry(attempt):
@@ -193,14 +220,14 @@ def _download(url, part, sha256, retry_policy, log):
     for attempt in attempts:
         with attempt:
             _transfer(url, part, retry_policy.timeout)
-            _verify(part, sha256)
+            _verify(part, known)
 
 
-def _verify(part, sha256):
+def _verify(part, known):
     """Raise _TransientFailure for other bytes, because another attempt may bring the right ones."""
-    if (actual_sha256 := sha256_of(part)) != sha256:
+    if (actual := known.checksum_of(part)) != known.checksum:
         part.unlink()  # never continued: the next attempt, here or elsewhere, starts afresh
-        raise _TransientFailure(f"wrong sha256 {actual_sha256}")
+        raise _TransientFailure(f"wrong {actual}")
 
 
 def _transfer(url, part, timeout):
