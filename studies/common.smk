@@ -19,7 +19,7 @@ from studies.interactive_students import inputs as interactive_students
 
 asked = configuration.check_or_exit(config["studies"], main.settings)
 # A study is left out if it finds nothing in this run's settings.
-PENALISED = intercept.teacher_settings(main.settings.dpbag)
+FREE_INTERCEPT = intercept.teacher_settings(main.settings.dpbag)
 BUDGETS = equal_budget.budget_settings(main.settings.pate, asked.equal_budget)
 INTERACTIVE = interactive_students.task_settings(main.settings, asked.interactive_students)
 AUTHORS_LABELS = authors_labels.find_datasets(main.settings, asked.authors_labels)

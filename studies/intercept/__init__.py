@@ -1,1 +1,1 @@
-"""How many labels DPBag's budgets buy if the teachers' intercept is penalised (docs/dpbag.md)."""
+"""How many labels DPBag's budgets buy if the teachers' intercept is free (docs/dpbag.md)."""

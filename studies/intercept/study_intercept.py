@@ -1,11 +1,11 @@
-"""Count the labels of bagged teachers whose intercept is penalised, as the authors' were."""
+"""Count the labels of bagged teachers whose intercept is free, as in the rewrite of April 2020."""
 
 import pandas as pd
 
 from private_ensembles.base import files
 from private_ensembles.papers.dpbag.experiment import add_facts, split_thirds
 from private_ensembles.training.data.tabular import read_records
-from studies.intercept.penalised_intercept import count_labels, summarise_counts
+from studies.intercept.free_intercept import count_labels, summarise_counts
 
 with files.job(snakemake) as job:
     options = job.params
@@ -16,13 +16,13 @@ with files.job(snakemake) as job:
     for repeat in study["seeds"]:
         counted = count_labels(
             split_thirds(records, options.scaling, options.seed, repeat),
+            study["training"],
             options.budget,
             n=study["n"],
             sizes=study["k"],
-            C=study["C"],
             seed=options.seed,
             path=("dpbag", records.name, repeat),
-            progress=lambda done: meter.advance(),
+            progress=lambda done, total: meter.advance(),
         )
         facts = {"dataset": records.name, "stand_in": records.stand_in, "seed": repeat}
         rows += add_facts(counted, **facts)

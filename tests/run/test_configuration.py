@@ -221,12 +221,12 @@ def test_a_section_that_is_left_out_is_null_and_nothing_more(tmp_path):
 
 
 def test_the_published_configuration_is_valid_and_all_of_it_is_a_change(root):
-    """Thirty trainings of DaRRM's teachers, five splits of boosted trees, the papers' data."""
+    """Thirty trainings of DaRRM's teachers, ten splits of DPBag's data, the papers' data."""
     published = read(root / "config" / "scenarios" / "published.yaml")
     run = fill_defaults(published, read(root / "config.yaml"))
     checked = check(run)
     assert len(checked.darrm.training_seeds) == 30
-    assert len(checked.dpbag.active_section.models()["boosted_trees"].seeds) == 5
+    assert {len(model.seeds) for model in checked.dpbag.models().values()} == {10}
     assert overriding_configuration(run) == published
     # As a run has it, too: `noise: auto` is settled by then.
     assert overriding_configuration(checked.to_dict()) == published

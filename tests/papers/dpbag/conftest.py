@@ -9,7 +9,7 @@ from tests.bagged import bagged  # noqa: F401
 
 BUDGET = {"epsilon": [1, 5], "delta": 1e-5, "delta_of_counts": 1e-3, "noise": 2, "order_max": 80}
 BUDGET |= {"queries_per_label": 4}
-LOGISTIC = {"C": 1.0, "tolerance": 1e-6}
+LOGISTIC = {"C": 1.0, "tolerance": 1e-6, "intercept": "penalised"}
 TREES = {"rounds": 10, "learning_rate": 0.1, "leaves": 4, "records_per_leaf": 3}
 PATH = ("dpbag", "x", 0)
 

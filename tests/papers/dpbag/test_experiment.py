@@ -49,18 +49,22 @@ def test_thirds_are_all_records_once_and_scaled(records, thirds):
     assert not np.array_equal(public.teachers[0], thirds.teachers[0])
 
 
-def test_votes_of_a_shard_are_those_of_scikit_learn(thirds):
+@pytest.mark.parametrize(("intercept", "solver"), [("penalised", "liblinear"), ("free", "lbfgs")])
+def test_votes_of_a_shard_are_those_of_scikit_learn(thirds, intercept, solver):
+    """liblinear is the solver of the authors' code of May 2019, lbfgs that of April 2020."""
+    training = LOGISTIC | {"intercept": intercept}
     options = {"n": 5, "partitions": range(2), "n_queries": 50, "seed": 3, "path": PATH}
     done = []
     votes = cast_votes(
-        thirds, "logistic", LOGISTIC, **options, progress=lambda *counts: done.append(counts)
+        thirds, "logistic", training, **options, progress=lambda *counts: done.append(counts)
     )
     assert done == [(5, 10), (10, 10)]
     shards = draw_partitions(189, 5, range(2), 3, *PATH, "partition")
     features, labels = thirds.teachers
     for partition in range(2):
         for number, shard in enumerate(shards[partition]):
-            fit = LogisticRegression(tol=1e-10, max_iter=10_000).fit(features[shard], labels[shard])
+            fit = LogisticRegression(solver=solver, tol=1e-10, max_iter=10_000)
+            fit.fit(features[shard], labels[shard])
             expected = fit.predict(thirds.queries[0][:50])
             np.testing.assert_array_equal(votes.unpack_votes(partition)[number], expected)
 

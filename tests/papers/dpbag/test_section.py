@@ -18,6 +18,7 @@ from tests.run.shipped import DEFAULT, assert_refused, changed
         ("dpbag.embedded.logistic.n", [190], "n[0] = 190: must be at most 189, a third"),
         ("dpbag.logistic.k", [0], "dpbag.logistic.k[0] = 0: must be an integer >= 1"),
         ("dpbag.logistic.tolerance", 0.1, "dpbag.logistic.tolerance = 0.1: must be a number"),
+        ("dpbag.logistic.intercept", "none", "must be one of penalised, free"),
         ("dpbag.delta", 0, "dpbag.delta = 0: must be a number >= 1e-100 and < 1"),
         ("dpbag.scaling", "none", "must be one of data, public"),
         ("dpbag.boosted_trees.leafs", 3, "did you mean dpbag.boosted_trees.leaves"),
@@ -33,7 +34,8 @@ def test_slices_follow_the_switch_of_the_data():
     assert paper.active_section.dataset == "adult"
     assert list(paper.active_section.models()) == ["logistic", "boosted_trees"]
     assert paper.grid("logistic")["k"] == [10, 50, 100]
-    assert paper.training("logistic") == {"C": 1, "tolerance": 1e-6}
+    wanted = {"C": 1, "tolerance": 1e-6, "intercept": "penalised"}
+    assert paper.training("logistic") == wanted
     without = changed({"data": "paper", "dpbag.boosted_trees": None})
     assert list(check(without).dpbag.active_section.models()) == ["logistic"]
 

@@ -261,7 +261,7 @@ def _mean_over_places(ours: _SplitNumbers, metric: str, places: list[tuple]) -> 
 def _estimate_beside_print(pooled: pd.Series | None) -> Estimate | None:
     """Return the mean of numbers by split (and draw); its error is that of the difference to print.
 
-    The print is the mean of five other splits.
+    The print is the mean of ten other splits.
     """
     if pooled is None:
         return None

@@ -31,6 +31,9 @@ class Logistic(Bagging):
     tolerance: Annotated[float, *types.number(ge=1e-9, le=1e-3)] = describe_key(
         "Proven distance of each coefficient from the optimum."
     )
+    intercept: Literal["penalised", "free"] = describe_key(
+        "Whether the penalty is on the intercept, too."
+    )
 
 
 class BoostedTrees(Bagging):

@@ -33,8 +33,9 @@ GUARANTEES = {
 }
 # One record is in one shard of each partition; the shards are cut from permutations.
 _MODEL = {"privacy_model": "disjoint_shards", "adjacency": "replace_one"}
-# The authors' code makes a printed number from as many splits, with one draw of the noise each.
-_PRINTED_SPLITS = 5
+# The authors' code of May 2019 makes a printed number from as many splits (`Iterations` of its
+# main.py), with one draw of the noise each.
+_PRINTED_SPLITS = 10
 _ACCURACY_KEY = ["dataset", "stand_in", "model", "method", "n", "k", "epsilon", "delta"]
 _LABEL_KEY = ["dataset", "stand_in", "model", "n", "k", "accounting", "epsilon", "delta"]
 
@@ -167,12 +168,12 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
 
 
 def error_of_difference(by_split) -> StandardError:
-    """Return the standard error of our mean less a mean of five other splits, one draw each.
+    """Return the standard error of our mean less a mean of ten other splits, one draw each.
 
     A draw has the variance v + w: v of the splits, w of the noise. The means of our splits have the
-    variance V = v + w / d, their mean V / S, and the printed mean (v + w) / 5 = (V + (1 - 1 / d) w)
-    / 5. V and w are estimated from ours, with S - 1 and S (d - 1) degrees of freedom: what is
-    printed is taken to vary as ours does.
+    variance V = v + w / d, their mean V / S, and the printed mean
+    (v + w) / 10 = (V + (1 - 1 / d) w) / 10. V and w are estimated from ours, with S - 1 and
+    S (d - 1) degrees of freedom: what is printed is taken to vary as ours does.
 
     Args:
         by_split: pandas groups of one column by split, as many draws d in each of S splits.
@@ -182,10 +183,10 @@ def error_of_difference(by_split) -> StandardError:
 
     >>> draws = pd.DataFrame({"split": [0, 0, 1, 1], "x": [1.0, 3.0, 5.0, 7.0]})
     >>> size, freedom = error_of_difference(draws.groupby("split")["x"])
-    >>> round(size**2, 9)  # 8 / 2 + (8 + 2 / 2) / 5, with 1 and 2 degrees of freedom
-    5.8
+    >>> round(size**2, 9)  # 8 / 2 + (8 + 2 / 2) / 10, with 1 and 2 degrees of freedom
+    4.9
     >>> round(freedom, 4)
-    1.072
+    1.0419
     """
     splits, draws = by_split.ngroups, by_split.size().mean()
     if splits == 1:
