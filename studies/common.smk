@@ -1,5 +1,6 @@
 # What the studies' rules share: their configuration, fingerprints, and lists of what there is to make.
 import os
+import re
 import sys
 
 HERE = str(workflow.current_basedir)

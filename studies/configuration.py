@@ -4,11 +4,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from private_ensembles.base import settings as types
 from private_ensembles.base.settings import describe_key
 from private_ensembles.run.configuration import Configuration
+from private_ensembles.training.data_section import FileName
 from private_ensembles.training.section import NetworkStudent
 
 
@@ -90,6 +91,18 @@ class GanStudent(types.Section):
     generator_widths: list[types.Count] = describe_key("Hidden layers of its generator.")
 
 
+class TeachersLabels(types.Section):
+    """A public file with what each teacher of an ensemble said, which can be downloaded."""
+
+    file: FileName = describe_key("A NumPy file of classes: a row for each teacher.")
+    git_blob: str = Field(
+        pattern="^[0-9a-f]{40}$", description="Its hash in git, until a sha256 is known."
+    )
+    urls: list[Annotated[str, Field(pattern="^(https?|file)://")]] = Field(
+        min_length=1, description="Public addresses, in the order in which they are tried."
+    )
+
+
 class AuthorsVotes(types.Section):
     """The votes of PATE's own ensembles, if their files are at hand."""
 
@@ -97,6 +110,10 @@ class AuthorsVotes(types.Section):
     files: types.Named[str] = describe_key(
         "By task, a NumPy file of counts: a row for each query, a column for each class. What is "
         "not there is left out."
+    )
+    labels: types.Named[TeachersLabels] = describe_key(
+        "By task, where its counts are not there: the labels from which they can be counted, if "
+        "their file is in the folder or in a data_mirror that is one."
     )
 
 
@@ -148,6 +165,7 @@ class Studies(types.Section):
             "interactive_students": self.interactive_students,
             "authors_labels": self.authors_labels,
             "authors_votes.files": self.authors_votes and self.authors_votes.files,
+            "authors_votes.labels": self.authors_votes and self.authors_votes.labels,
         }
         for path, by_task in tasks_by_path.items():
             for name in by_task or ():

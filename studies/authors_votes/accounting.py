@@ -1,6 +1,7 @@
 """Tables 1 and 2 of PATE from the votes of the paper's own ensembles, for whoever has them."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,30 @@ from private_ensembles.papers.pate.experiment import confident_account, noise_of
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp, threshold_rdp
 from private_ensembles.papers.pate.mathematics.rounds import confident_round
 from private_ensembles.papers.pate.orders import order_grid
+from private_ensembles.release.files.votes_reader import read_own_votes
+from private_ensembles.training.data.download import git_blob_of
+
+
+def read_authors_votes(
+    settings: Mapping, path: str, kind: Literal["counts", "votes"], git_blob: str = ""
+) -> Votes:
+    """Read a file of votes.
+
+    Args:
+        settings: K and n_classes of its task.
+        path: a NumPy file.
+        kind: ``counts``, a row for each query and a column for each class, or ``votes``, a row for
+            each teacher and a column for each query.
+        git_blob: the hash of the file in git, if that is known.
+
+    Raises:
+        ValueError: it holds anything else. The message is one line that names the file.
+    """
+    if git_blob and (found := git_blob_of(path)) != git_blob:
+        raise ValueError(f"{path}: has git blob {found}: expected {git_blob}; remove the file")
+    teachers = settings["K"] if kind == "votes" else None
+    stated = {"n_classes": settings["n_classes"], "teachers": teachers, "public": True}
+    return read_own_votes(path, kind=kind, **stated)
 
 
 def account_votes(

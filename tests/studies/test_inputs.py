@@ -19,6 +19,7 @@ SETTINGS = check(DEFAULT)
 GIVEN = read_yaml(ROOT / "studies" / "config.yaml")["studies"]
 ASKED = check_or_exit(GIVEN, SETTINGS)
 PAPER = {"data": "paper"}
+TWO = "mnist", "svhn"
 
 
 def test_the_study_of_the_intercept_takes_the_most_shards_of_logistic_teachers():
@@ -76,13 +77,40 @@ def test_the_authors_votes_take_part_file_by_file_where_they_are(tmp_path, monke
     paper = check(changed(PAPER))
     assert authors_votes.find_vote_files(paper, ASKED.authors_votes) == {}
     (folder / "adult_250_teachers.npy").touch()
-    wanted = {"adult": str(folder / "adult_250_teachers.npy")}
+    adult = {"path": str(folder / "adult_250_teachers.npy"), "kind": "counts"}
+    wanted = {"adult": adult}
     assert authors_votes.find_vote_files(paper, ASKED.authors_votes) == wanted
     accounting = authors_votes.accounting_settings(paper, "adult")
     assert (accounting["K"], accounting["n_classes"]) == (250, 2)
     assert accounting["confident"]["queries"] == 1500
     assert authors_votes.find_vote_files(SETTINGS, ASKED.authors_votes) == {}
     assert authors_votes.find_vote_files(paper, None) == {}
+    # Where counts are not there, the labels of the teachers serve, in the folder or in a mirror.
+    mirror = tmp_path / "mirror"
+    (mirror / "pate-2018-votes").mkdir(parents=True)
+    (mirror / "pate-2018-votes" / "mnist_250_teachers_labels.npy").touch()
+    mnist = {"path": str(folder / "mnist_250_teachers_labels.npy"), "kind": "votes"}
+    mnist["git_blob"] = "455dc9c885f70ab82326cc995d43c69c4b8a6550"
+    mirrored = check(changed(PAPER | {"data_mirror": str(mirror)}))
+    both = {"mnist": mnist, "adult": adult}
+    assert authors_votes.find_vote_files(mirrored, ASKED.authors_votes) == both
+    assert authors_votes.find_vote_files(paper, ASKED.authors_votes) == wanted
+    (folder / "mnist_250_teachers_labels.npy").touch()
+    assert authors_votes.find_vote_files(paper, ASKED.authors_votes) == both
+    (folder / "mnist_250_teachers.npy").touch()
+    counted = authors_votes.find_vote_files(paper, ASKED.authors_votes)["mnist"]
+    assert counted == {"path": str(folder / "mnist_250_teachers.npy"), "kind": "counts"}
+
+
+def test_what_is_known_of_a_download_is_its_hash_in_git():
+    downloads = authors_votes.describe_downloads(ASKED.authors_votes)
+    folder = "data/raw/pate-2018-votes"
+    assert list(downloads) == [f"{folder}/{name}_250_teachers_labels.npy" for name in TWO]
+    for name, (path, known) in zip(TWO, downloads.items(), strict=True):
+        file = authors_votes.known_file(path, **known)
+        assert str(file) == f"pate-2018-votes/{name}_250_teachers_labels.npy"
+        assert file.checksum.startswith("git blob ")
+        assert all(url.endswith(f"/{file.file}") for url in file.urls)
 
 
 def test_adversaries_attack_where_they_are_asked_to_and_both_papers_are_run():
@@ -134,6 +162,12 @@ def test_the_file_is_whole_and_null_leaves_a_study_out():
             "studies.interactive_students.adult = 'adult': must be left out: two rounds need",
         ),
         ("authors_votes", "files", {"cifar": "x"}, "studies.authors_votes.files.cifar = 'cifar'"),
+        (
+            "authors_votes",
+            "labels",
+            {"mnist": GIVEN["authors_votes"]["labels"]["mnist"] | {"git_blob": "455d"}},
+            "studies.authors_votes.labels.mnist.git_blob = '455d': String should match pattern",
+        ),
         ("adversaries", "m", 12, "studies.adversaries.m = 12: must be at most darrm.K = 11"),
         ("adversaries", "tasks", ["adult"], "studies.adversaries.tasks[0] = 'adult': must be one"),
     ],

@@ -31,6 +31,20 @@ def test_studies_are_planned_by_a_snakefile_of_their_own(copy_workflow, planned,
     assert asked | {"study_many_labels", "studies"} <= set(plan)
 
 
+def test_the_authors_votes_come_from_a_mirror_and_nothing_else_is_needed(
+    copy_workflow, planned, tmp_path
+):
+    folder = tmp_path / "mirror" / "pate-2018-votes"
+    folder.mkdir(parents=True)
+    (folder / "mnist_250_teachers_labels.npy").touch()
+    plan = planned(
+        copy_workflow(tmp_path / "workflow"),
+        *("--snakefile", "studies/Snakefile", "--config", "data=paper"),
+        *(f"data_mirror={folder.parent}", "--", "results/studies/tables/authors_votes.csv"),
+    )
+    assert set(plan) == {"download_authors_votes", "account_authors_votes"}
+
+
 def test_script_log_benchmark_and_fingerprint_carry_the_name_of_the_rule(root):
     for study in _studies(root):
         text = (study / "rules.smk").read_text(encoding="utf-8")

@@ -9,7 +9,8 @@ from scipy import stats
 from private_ensembles.papers.compare.declarations import load_paper
 from private_ensembles.papers.pate.mathematics.rdp import gnmax_rdp
 from private_ensembles.release.files.votes_reader import read_own_votes
-from studies.authors_votes.accounting import account_votes
+from private_ensembles.training.data.download import git_blob_of
+from studies.authors_votes.accounting import account_votes, read_authors_votes
 
 ORDERS = {"order_max": 30, "order_step": 0.5}
 PRINTED = {"answers": 286, "order": 14, "beta": 0.0329, "sigma_ss": 6.23}
@@ -25,10 +26,27 @@ def make_votes(queries=700, teachers=250):
     return np.array([source.multinomial(teachers, row) for row in rows])
 
 
-def account(path):
-    return account_votes(
-        {"mnist": read_own_votes(path, n_classes=10, kind="counts", public=True)}, SETTINGS
-    )
+def account(path, kind="counts", git_blob=""):
+    settings = SETTINGS["mnist"] | {"n_classes": 10}
+    return account_votes({"mnist": read_authors_votes(settings, path, kind, git_blob)}, SETTINGS)
+
+
+def test_labels_of_teachers_are_counted_as_in_the_authors_analysis(tmp_path):
+    """A row for each of 250 teachers, a column for each image, as mnist_250_teachers_labels.npy."""
+    counts = make_votes()
+    labels = [np.repeat(np.arange(10), row) for row in counts]
+    source = np.random.default_rng(2)
+    path, counted = tmp_path / "mnist_250_teachers_labels.npy", tmp_path / "counts.npy"
+    np.save(path, np.array([source.permutation(column) for column in labels]).T.astype(np.int32))
+    assert np.load(path).shape == (250, 700)
+    np.save(counted, counts)
+    found, wanted = account(path, "votes", git_blob_of(path)), account(counted)
+    assert found.equals(wanted)
+    with pytest.raises(ValueError, match=r"labels.npy: has git blob .* expected 0{40}; remove"):
+        account(path, "votes", "0" * 40)
+    np.save(path, np.load(path)[:249])
+    with pytest.raises(ValueError, match=r"labels.npy: has 249 rows and 700 columns, and n_teach"):
+        account(path, "votes")
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float32])
