@@ -232,6 +232,27 @@ def test_students_of_nzc_are_those_of_the_published_table():
         assert cell == f"{accuracy:.1f} ({sd:.1f})"
 
 
+def test_what_nzc_md_says_of_figure_2_and_of_ties_is_in_the_published_tables():
+    text = " ".join((ROOT / "docs" / "nzc.md").read_text(encoding="utf-8").split())
+    curve = published("nzc/figure2").query("panel == 'teachers'").set_index("teachers")
+    accuracy, qualified, wrong = (
+        [f"{100 * curve[name][size]:.1f}" for size in (5, 250)]
+        for name in ("accuracy", "qualified", "qualified_wrong")
+    )
+    assert f"falls from {accuracy[0]} % right (5 teachers) to {accuracy[1]} % (250)" in text
+    assert f"distance-2 queries rises from {qualified[0]} % to {qualified[1]} %" in text
+    assert f"qualifies and is wrong, from {wrong[0]} % to {wrong[1]} %" in text
+    few, many = (round(9000 * (1 - curve["qualified"][size])) for size in (5, 250))
+    assert f"{many} of 9,000 queries at 250 teachers and {few} at 5" in text
+    labels = published("nzc/table2").set_index("aggregator")
+    rules = labels.loc["nzc", ["accuracy_first", "accuracy_last", "accuracy_random"]]
+    assert labels.loc["nzc", "tied"] == 3
+    assert {f"{100 * rule:.3f}" for rule in rules} == {"94.478"}
+    assert "Three of ours are, and all three rules for ties give 94.478 %." in text
+    shown = " | ".join(f"{100 * labels['label_accuracy'][name]:.2f}" for name in labels.index)
+    assert f"| ours | {shown} |" in text
+
+
 # docs/privacy.md: its tables of odds, reach and right labels are worked out again.
 DELTA = 1e-5
 

@@ -206,15 +206,29 @@ def test_labels_no_better_than_lnmax_s_break_the_order():
 
 
 @pytest.mark.parametrize("column", ["accuracy", "qualified", "qualified_wrong"])
-def test_a_curve_of_figure_2_that_turns_once_is_seen(column):
+def test_a_curve_of_figure_2_that_goes_back_or_turns_once_is_seen(column):
     nzc_inputs = tables()
-    curve = nzc_inputs["figure2"].copy()
-    middle, largest = (curve["teachers"] == K for K in (100, 250))
-    curve.loc[middle, column], curve.loc[largest, column] = (
-        curve.loc[largest, column].item(),
-        curve.loc[middle, column].item(),
-    )
-    found = judged({**nzc_inputs, "figure2": curve})
-    (row,) = found.index[found["column"].str.startswith(f"{column}:")]
-    assert found.loc[row, "status"] == "differs"
-    assert (found.drop(index=row)["status"] == "match").all()
+
+    def found(*sizes):
+        """The relation if the shares of two sizes stood in each other's place."""
+        curve = nzc_inputs["figure2"].copy()
+        one, other = (curve["teachers"] == size for size in sizes)
+        shares = curve.loc[one, column].item(), curve.loc[other, column].item()
+        curve.loc[other, column], curve.loc[one, column] = shares
+        table = judged({**nzc_inputs, "figure2": curve})
+        return table[table["column"].str.startswith(f"{column}:")].iloc[0]
+
+    as_printed = found(5, 5)
+    assert (as_printed["status"], "2 of 2 changes" in as_printed["note"]) == ("match", True)
+    ends = nzc_inputs["figure2"].set_index("teachers")[column].loc[[5, 250]]
+    error = math.sqrt(sum(share * (1 - share) for share in ends) / 9000)
+    assert as_printed["tolerance"] == pytest.approx(3 * error)
+    assert found(5, 250)["status"] == "differs"
+    turned = found(100, 250)
+    assert (turned["status"], "1 of 2 changes" in turned["note"]) == ("match", True)
+
+
+def test_a_curve_of_figure_2_that_hardly_moves_shows_nothing():
+    nzc_inputs = tables()
+    flat = nzc_inputs["figure2"].assign(accuracy=[0.945, 0.947, 0.946])
+    assert judged({**nzc_inputs, "figure2": flat})["status"].value_counts()["weak"] == 1

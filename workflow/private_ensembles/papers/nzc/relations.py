@@ -4,6 +4,7 @@ Votes and students are our own, so only orders are judged. Students of one table
 teachers; they differ by the labels that they learn from, and by their training.
 """
 
+import math
 from collections.abc import Iterator
 
 import pandas as pd
@@ -27,7 +28,7 @@ _CURVES = (
     ("qualified", 1, "more queries have a lead above 2"),
     ("qualified_wrong", 1, "more of these are wrong"),
 )
-_NO_DIGITS = "Figure 2 prints no digits; ours is the least change between two sizes in turn."
+_NO_DIGITS = "Figure 2 prints no digits. The error is what the choice of queries leaves open."
 
 
 def relations(evidence: Evidence) -> Iterator[Relation]:
@@ -37,9 +38,7 @@ def relations(evidence: Evidence) -> Iterator[Relation]:
             yield _students(evidence, dataset, above, below.format(most=pool))
         yield _labels(evidence, dataset)
         for column, sign, words in _CURVES:
-            row, least = f"with more teachers {words}", f"{column}: least change"
-            ours = _least_change(evidence, dataset, column, sign)
-            yield _order("figure2", dataset, row, least, 0.0, ours, note=_NO_DIGITS)
+            yield _curve(evidence, dataset, column, sign, f"with more teachers {words}")
 
 
 def _order(item: str, dataset: str, row: str, column: str, printed: float, ours, **fields):
@@ -77,14 +76,23 @@ def _labels(evidence: Evidence, dataset: str) -> Relation:
     return _order("table2", dataset, row, column, printed["nzc"] - printed["lnmax"], ours)
 
 
-def _least_change(evidence: Evidence, dataset: str, column: str, sign: int) -> Estimate | None:
-    """Return the least change of a share from one number of teachers to the next, times a sign."""
+def _curve(evidence: Evidence, dataset: str, column: str, sign: int, words: str) -> Relation:
+    """Return whether a share changes as claimed from the smallest ensemble to the largest."""
     data = evidence.table("figure2")
     data = None if data is None else data[(data["task"] == dataset) & (data["panel"] == "teachers")]
-    if data is None or len(data) < 2:
-        return None
-    changes = sign * data.sort_values("teachers")[column].diff().dropna()
-    return Estimate(float(changes.min()))
+    ours, note = None, _NO_DIGITS
+    if data is not None and len(data) > 1:
+        shares = data.sort_values("teachers")[column]
+        run = evidence.settings.get(dataset, {})
+        queries = run.get("pool", _POOLS[dataset])
+        ends = shares.iloc[[0, -1]]
+        # As if of different queries: those that are hard for both make the error smaller.
+        error = math.sqrt(float((ends * (1 - ends)).sum()) / queries)
+        ours = Estimate(sign * float(ends.iloc[1] - ends.iloc[0]), error)
+        steps = sign * shares.diff().dropna()
+        note += f" From size to size {(steps > 0).sum()} of {len(steps)} changes go this way."
+    change = f"{column}: change from fewest to most"
+    return _order("figure2", dataset, words, change, 0.0, ours, note=note)
 
 
 def _select_printed(evidence: Evidence, item: str, dataset: str, column: str) -> pd.Series:
