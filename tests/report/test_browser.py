@@ -138,11 +138,11 @@ def test_without_script_everything_is_there_to_read(written, tmp_path):
         page.resize(1280, SCREEN)
         page.reload_without_script()
         seen = (
-            "['.control', '.filter', 'th button', '#planner-planner table', '#fidelity .mark',"
+            "['.control', '.filter', 'th button', '.thumbnails a', '#fidelity .mark', 'a.square',"
             " '#darrm-accuracy .mark', '.headline', 'figure img'].map("
             "(s) => [...document.querySelectorAll(s)].some((e) => e.checkVisibility()))"
         )
-        assert page.evaluate(seen) == [False] * 3 + [True] * 5
+        assert page.evaluate(seen) == [False] * 3 + [True] * 6
         # Chapters and tables unfold by themselves.
         x, y = page.evaluate(
             "(() => { const s = document.querySelector('#nzc-leads summary:last-of-type');"
@@ -152,6 +152,33 @@ def test_without_script_everything_is_there_to_read(written, tmp_path):
         for kind in ("mousePressed", "mouseReleased"):
             page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
         assert page.evaluate("document.querySelectorAll('#nzc-leads details[open]').length") == 1
+
+
+def test_a_square_says_its_comparison_and_leads_to_its_row(page):
+    page.evaluate("document.querySelector('.squares').focus()")
+    for _ in range(3):
+        page.press("ArrowRight", 39)
+    said = page.evaluate("document.querySelector('.overview .said-here').textContent")
+    assert re.fullmatch(r"darrm .*: printed \S+, ours \S+, [a-z ]+", said)
+    page.press("Enter", 13)
+    row, height = page.evaluate(
+        "(() => { const r = document.querySelector('tr:has(> :target)');"
+        " return [r.textContent, r.getBoundingClientRect().top]; })()"
+    )
+    assert row.startswith(said.split(": printed")[0])
+    assert 0 < height < SCREEN
+    page.evaluate("document.querySelector('details.rows:has(:target)').open = false")
+    page.evaluate("history.replaceState(null, '', location.pathname); scrollTo(0, 0)")
+
+
+def test_every_thumbnail_shows_the_figure_that_it_leads_to(page):
+    pairs = page.evaluate(
+        "[...document.querySelectorAll('.thumbnails a')].map((a) => [a.querySelector('img')?.src,"
+        " document.querySelector(`${a.hash} figure img`)?.src])"
+    )
+    assert len(pairs) > 25
+    assert all(small == large for small, large in pairs)
+    assert sum(small is not None for small, _ in pairs) > 10
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -302,7 +329,8 @@ def test_tab_stops_at_nothing_folded_and_once_in_the_headings_of_a_table(written
     with browser.open_page(written, tmp_path / "profile") as page:
         page.resize(1280, SCREEN)
         page.evaluate("document.querySelectorAll('.chapter').forEach((c) => { c.open = false; })")
-        page.evaluate("document.querySelector('#planner').open = true")
+        for unfolded in ("#planner", "#planner-planner .chooser details"):
+            page.evaluate(f"document.querySelector('{unfolded}').open = true")
         stops = []
         while True:
             page.press("Tab", 9)
@@ -334,7 +362,7 @@ def test_tab_stops_at_nothing_folded_and_once_in_the_headings_of_a_table(written
 
 def test_a_chart_says_its_values_by_arrow_keys_and_under_the_pointer(page):
     page.evaluate("document.querySelector('#fidelity .plot > svg').focus()")
-    said = "document.querySelector('#fidelity .said-here').textContent"
+    said = "document.querySelector('#fidelity .chart .said-here').textContent"
     assert page.evaluate(said) == ""
     page.press("ArrowRight", 39)
     first = page.evaluate(said)
@@ -565,7 +593,7 @@ def test_a_field_filters_the_list_of_all_comparisons(opened):
 
 def test_pictures_appear_and_have_words_for_those_who_cannot_see_them(opened):
     images = opened.evaluate(
-        "Promise.all([...document.images].map((i) => i.decode().then("
+        "Promise.all([...document.querySelectorAll('figure img')].map((i) => i.decode().then("
         "() => [i.naturalWidth, i.getBoundingClientRect().width, i.alt])))"
     )
     assert len(images) > 10
@@ -578,7 +606,7 @@ def test_pictures_appear_and_have_words_for_those_who_cannot_see_them(opened):
 def test_the_verdict_in_words_stands_on_the_first_screen(page):
     page.evaluate("scrollTo(0, 0)")
     bottoms = page.evaluate(
-        "['.card', '.said'].map((s) => document.querySelector(s).getBoundingClientRect().bottom)"
+        "['.headline', '.squares'].map((s) => document.querySelector(s).getBoundingClientRect().bottom)"
     )
     assert max(bottoms) < SCREEN
 

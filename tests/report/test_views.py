@@ -78,8 +78,7 @@ def test_where_fewer_labels_are_wanted_two_sliders_rank_the_planner():
     fewer = pd.DataFrame(entries, columns=["mechanism", "budget_epsilon", "wanted", "correct"])
     fewer = fewer.assign(privacy_model="disjoint_shards", adjacency="replace_one")
     shown = views.planner(tables | {"fewer_labels": fewer}, none())
-    at = shown.index("<details")
-    head, *body = rows(shown[at:])
+    head, *body = rows(shown.split("<details")[2])
     assert head == ["mechanism", "ε", "Q\xa0=\xa050", "Q\xa0=\xa0500", "privacy model", "adjacency"]
     assert [row[:4] for row in body] == [
         ["GNMax", "1", "90.5", "60.0"],

@@ -17,6 +17,15 @@ if (home && decodeURIComponent(location.pathname).endsWith(`/${home}/index.html`
   if (figure) picture.src = figure.dataset.href;
 }
 
+// A thumbnail shows the figure of its item.
+for (const small of all(".small[data-of]")) {
+  const figure = document.querySelector(`#${small.dataset.of} figure img`);
+  const picture = new Image();
+  picture.alt = "";
+  picture.src = figure.src;
+  small.append(picture);
+}
+
 // The address says what sliders and filters are set to, behind the anchor:
 // #planner?planner-planner.epsilon=2. Only what is not as at first is in it, by value: another run
 // may have other values.
@@ -192,28 +201,29 @@ function spoken(plot) {
   words.className = "said-here";
   words.setAttribute("role", "status");
   if (group) group.after(words);
-  else plot.closest(".chart").querySelector(".below").prepend(words);
+  else plot.closest(".chart, .overview").querySelector(".below").prepend(words);
   return words;
 }
 
 // A chart says the values of the mark under the pointer, or of the next one by the arrow keys.
-for (const plot of all(".plot > svg")) {
-  const marks = all(".mark", plot);
+for (const plot of all(".plot > svg, .squares")) {
+  const marks = all(".mark, a.square", plot);
   const words = spoken(plot);
   let at = -1;
   function say(next) {
     if (at >= 0) marks[at].classList.remove("on");
     at = next;
     marks[at].classList.add("on");
-    words.textContent = marks[at].querySelector("title").textContent;
+    words.textContent = marks[at].title || marks[at].querySelector("title").textContent;
   }
   plot.setAttribute("tabindex", "0");
   plot.setAttribute("aria-label", `${plot.getAttribute("aria-label")}; arrow keys say each value`);
   plot.addEventListener("pointerover", (event) => {
-    const found = marks.indexOf(event.target.closest(".mark"));
+    const found = marks.indexOf(event.target.closest(".mark, a.square"));
     if (found >= 0) say(found);
   });
   plot.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && marks[at]?.href) marks[at].click();
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step || !marks.length) return;
     event.preventDefault();

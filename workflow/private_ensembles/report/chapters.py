@@ -87,6 +87,15 @@ class ShownItem:
     drawn: Path | None
     tables: Sequence[Rows]
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many printed numbers of its tables have which status."""
+        return {
+            status: sum(rows.counts.get(status, 0) for rows in self.tables)
+            for status in STATUSES
+            if any(status in rows.counts for rows in self.tables)
+        }
+
 
 def items(section: Section, results: Results) -> list[ShownItem]:
     """Return the items of a paper's section that the run made."""

@@ -4,7 +4,7 @@ import base64
 import math
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -177,7 +177,12 @@ def read_caption(path: Path) -> Caption:
 
 
 def html_table(
-    table: pd.DataFrame, title: str, *, filterable: bool = False, decimals: int | None = None
+    table: pd.DataFrame,
+    title: str,
+    *,
+    filterable: bool = False,
+    decimals: int | None = None,
+    anchors: Sequence[str] = (),
 ) -> Markup:
     """Return a frame as an HTML table inside a box that scrolls on its own.
 
@@ -192,6 +197,7 @@ def html_table(
             for every status.
         decimals: The decimals of the numbers in all columns of a setting ("ε = 2"), so that they
             can be compared at a glance.
+        anchors: The rows' anchors, if links lead to them.
     """
     judged = next((name for name in _JUDGED if name in table), None)
     table = table[[*table.columns.drop(judged or []), *([judged] if judged else [])]]
@@ -218,6 +224,8 @@ def html_table(
         ]
         for row in table.to_dict("records")
     ]
+    for row, anchor in zip(rows, anchors, strict=bool(anchors)):
+        row[0] = Cell(row[0].content, {"id": anchor} | row[0].attributes)
     headings = [_heading(str(name), numeric=numeric[name]) for name in table]
     judged = table.columns[-1] in _JUDGED
     return pieces.table(title, headings, rows, list(notes), filterable, judged)

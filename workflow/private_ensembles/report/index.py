@@ -14,6 +14,7 @@ import pandas as pd
 from private_ensembles.papers.compare.comparison import NUMBER, RELATION, select_kind
 from private_ensembles.report import (
     chapters,
+    overview,
     printed_numbers,
     run_facts,
     verdict,
@@ -72,6 +73,7 @@ def build(
     rail = {"findings": "Findings"} | rail | {"all": "All numbers", "run": "This run"}
     findings = read_findings(root)
     covered = [paper for paper in compared["paper"].unique() if paper in rail]
+    squares = overview.overview(rows, titles)
     return page(
         "index.html",
         "Private ensembles: results",
@@ -81,6 +83,9 @@ def build(
         data=data,
         headline=verdict.headline(findings, len(covered)) if covered else "",
         coverage=verdict.coverage(compared) if covered else None,
+        squares=squares,
+        places=overview.PLACES,
+        square_statuses=overview.statuses_of(squares),
         cards=verdict.cards(compared, titles, rail, findings, relations),
         charts=[spent_chart(pd.read_csv(path)) for path in ledgers],
         findings={

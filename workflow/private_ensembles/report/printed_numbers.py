@@ -42,19 +42,33 @@ def _sort_key(item: str) -> tuple:
 def list_numbers(rows: pd.DataFrame, title: str) -> Markup:
     """Return rows of ``fidelity.csv`` as one table, what is printed and ours in sight.
 
-    One column says which number it is, because five would leave no room for what became of it.
+    Each row has its `row_anchor`. One column says which number it is, because five would leave no
+    room for what became of it.
     """
-    positions = [
-        f"{row['paper']} {row['item']}, {display_names.dataset_label(row['dataset'])}: "
-        f"{display_names.format_row_name(row['row'])}, "
-        f"{display_names.format_row_name(row['column'])}"
-        for row in rows.to_dict("records")
-    ]
+    positions = [name_position(row) for row in rows.to_dict("records")]
     ours = rows.rename(columns={"reproduced": "ours", "reproduced_sd": "ours_sd"})
     shown = ["published", "ours", "published_sd", "ours_sd", "tolerance", "note", "status"]
     table = ours[shown].copy()
     table.insert(0, "where", positions)
-    return html_table(table, title, filterable=True)
+    return html_table(table, title, filterable=True, anchors=[*map(row_anchor, rows.index)])
+
+
+def name_position(row: Mapping[str, str]) -> str:
+    """Return in words which number a row of ``fidelity.csv`` is about."""
+    return (
+        f"{row['paper']} {row['item']}, {display_names.dataset_label(row['dataset'])}: "
+        f"{display_names.format_row_name(row['row'])}, "
+        f"{display_names.format_row_name(row['column'])}"
+    )
+
+
+def row_anchor(index: object) -> str:
+    """Return the anchor of a row of ``fidelity.csv`` in the lists of all numbers.
+
+    >>> row_anchor(7)
+    'row-7'
+    """
+    return f"row-{index}"
 
 
 class PrintedTables(NamedTuple):
