@@ -606,7 +606,8 @@ def test_pictures_appear_and_have_words_for_those_who_cannot_see_them(opened):
 def test_the_verdict_in_words_stands_on_the_first_screen(page):
     page.evaluate("scrollTo(0, 0)")
     bottoms = page.evaluate(
-        "['.headline', '.squares'].map((s) => document.querySelector(s).getBoundingClientRect().bottom)"
+        "['.headline', '.squares'].map("
+        "(s) => document.querySelector(s).getBoundingClientRect().bottom)"
     )
     assert max(bottoms) < SCREEN
 
