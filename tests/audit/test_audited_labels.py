@@ -22,6 +22,8 @@ NOISE = GaussianNoise(3.0)
 def test_two_classes_are_listed_by_votes_for_one():
     assert both_counts(2).tolist() == [[2, 0], [1, 1], [0, 2]]
     audited = HistogramLabel(load_mechanism("gnmax").law, NOISE, 5, 2)
+    assert audited.inputs[:, 1].tolist() == [0, 1, 2, 3, 4, 5]
+    assert (np.diff(audited.matrix[:, 1]) > 0).all()
     matrix = load_mechanism("gnmax").law.distribution(both_counts(5), NOISE)
     exact = exact_epsilon(matrix, two_class_pairs(5), 1e-3, **audited.errors)
     assert audited.worst_inputs(1e-3).epsilon == exact

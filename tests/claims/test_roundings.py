@@ -190,3 +190,19 @@ def test_the_largest_loss_of_a_label_is_never_rounded_down(monkeypatch, reach):
 def test_what_many_classes_err_by_is_quadrature_s_share_and_that_of_normal_tails(name, noise):
     said = load_mechanism(name).law.numerical_error(9, 4, noise)["relative_error"]
     assert 1e-10 + normal_error(40) <= said <= 1e-8
+
+
+@pytest.mark.parametrize(
+    ("name", "noise", "furthest"),
+    [
+        ("gnmax_exact", GaussianNoise(4.0), 9 / (4 * 2**0.5)),
+        ("confident_gnmax", CheckedNoise(5.0, 1.5, 4.0), (9 + 5) / 1.5),
+        ("confident_gnmax", CheckedNoise(5.0, 30.0, 0.5), 9 / (0.5 * 2**0.5)),
+    ],
+)
+def test_what_two_classes_err_by_covers_the_tails_of_a_twin_with_half_the_noise(
+    name, noise, furthest
+):
+    """Nine teachers: the largest lead, or the largest distance from the threshold, in sigma."""
+    said = load_mechanism(name).law.numerical_error(9, 2, noise)["relative_error"]
+    assert normal_error(2 * furthest) * (1 - 1e-12) <= said <= normal_error(2 * furthest) * 1.01

@@ -1,6 +1,7 @@
 """Labels of a table: seeded ones by their own sampler, secure ones by exact coins."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from private_ensembles.labels.task import (
     Task,
     Wanted,
 )
+from tests.claims.drawn import Followed
 
 TASK = Task(Ensemble(5, 2), Budget(0.5, 1e-3), Wanted(1))
 
@@ -32,6 +34,23 @@ def test_coins_are_drawn_at_the_smaller_probability(monkeypatch):
     labels = draw_bernoulli_labels(np.array([[0.9, 0.1], [0.3, 0.7], [0.2, 0.8]]))
     assert labels.tolist() == [1, 1, 0]
     assert tossed == [[0.1, 0.3, 0.2]]
+
+
+@pytest.mark.parametrize("row", [(3, 1), (2, 2), (0, 5)])
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [("gnmax_exact", 3.0), ("lnmax_pure", 2.0), ("exponential", 3.0), ("permute_and_flip", 3.0)],
+)
+def test_a_secure_label_of_two_classes_has_the_law_of_the_table_s_floats(
+    monkeypatch, name, scale, row
+):
+    """To the last digit, in fractions: the less likely one's float is what is certified."""
+    law = load_mechanism(name).law
+    noise = law.noise_at_scale(scale)
+    table = law.distribution(np.array([row]), noise)[0]
+    rare = Fraction(float(table.min()))
+    exact = [rare, 1 - rare] if table.argmin() == 0 else [1 - rare, rare]
+    assert Followed(monkeypatch).law(law, noise, row) == [0, *exact]
 
 
 @pytest.mark.parametrize("moved", [1, 3])
