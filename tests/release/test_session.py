@@ -154,8 +154,9 @@ def test_a_batch_is_drawn_once_and_its_labels_are_there_again(tmp_path):
         assert session.state == before
         assert session.batch("march").labels == first.tolist()
         assert session.remaining == 2
-        with pytest.raises(ValueError, match="of a batch of 2 queries, released before"):
-            session.release(COUNTS[:3], key="march")
+        for others in (COUNTS[:3], COUNTS[:1]):
+            with pytest.raises(ValueError, match="of a batch of 2 queries, released before"):
+                session.release(others, key="march")
         with pytest.raises(ValueError, match="3 queries: must be at most 2"):
             session.release(COUNTS[:3])
         assert session.state == before
@@ -405,11 +406,13 @@ def test_a_larger_cap_costs_what_its_account_says_and_keeps_the_noise(tmp_path):
         assert 3.0 < cost.epsilon < 6.0
         with pytest.raises(ValueError, match=r"epsilon = 3\.01: must be at least"):
             session.extend(8, epsilon=3.01)
+        with pytest.raises(ValueError, match="must be at least"):
+            session.extend(8, epsilon=math.nextafter(cost.epsilon, 0))
         assert session.remaining == 0
         session.extend(8, epsilon=cost.epsilon)
         assert session.plan.parameters.sigma == noise
         assert session.total == cost
-        session.release(COUNTS)
+        session.release(COUNTS, key="x" * 200)  # no name may be longer
         assert session.remaining == 0
         session.verify()
         with pytest.raises(ValueError, match="labels = 7: must be an integer >= 8"):
