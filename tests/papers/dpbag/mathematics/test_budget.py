@@ -26,15 +26,21 @@ def _epsilon_by_loop(total, noise, delta, order_max):
     )
 
 
+@pytest.mark.parametrize("order_max", [1, 3, 80])
 @pytest.mark.parametrize("noise", [0.008, 0.02, 0.4])
 @pytest.mark.parametrize("delta", [1e-3, 1e-5])
-def test_counts_are_the_last_within_and_the_first_beyond_the_budget(noise, delta):
-    for budget in (1, 3, 5):
-        count = data_independent_count(budget, noise, delta, 80)
+def test_counts_are_the_last_within_and_the_first_beyond_the_budget(noise, delta, order_max):
+    for budget in (1, 3, 5, 40):
+        count = data_independent_count(budget, noise, delta, order_max)
         if count.releasable:
-            assert _epsilon_by_loop(count.releasable, noise, delta, 80) <= budget
-        assert _epsilon_by_loop(count.published, noise, delta, 80) > budget
+            assert _epsilon_by_loop(count.releasable, noise, delta, order_max) <= budget
+        assert _epsilon_by_loop(count.published, noise, delta, order_max) > budget
         assert count.published == count.releasable + 1
+    for total in (0, 1, 400):
+        epsilon, order = moments_epsilon(total, noise, delta, order_max)
+        exact = _epsilon_by_loop(total, noise, delta, order_max)
+        assert exact <= float(epsilon) <= exact * (1 + mpf(10) ** -13)
+        assert order == order_max or total > 0
 
 
 def test_personal_counts_are_those_of_the_moments_of_each_record(bagged):
