@@ -9,6 +9,7 @@ import pytest
 from private_ensembles.accounting.adaptive_composition.account import adaptive_epsilon
 from private_ensembles.accounting.adaptive_composition.scales import grid_fineness, loses_all
 from private_ensembles.accounting.label_composition import total_label_epsilon
+from private_ensembles.audit import exact_epsilon, two_class_pairs
 from private_ensembles.audit.histograms import both_counts
 from private_ensembles.labels.accounts import label as label_account
 from private_ensembles.labels.mechanism import load_mechanism
@@ -176,6 +177,20 @@ def test_where_the_account_finds_nothing_the_parts_remain_but_not_for_coins(monk
             mechanism.calibrate(replace(task, secure=True))
     ladder = load_mechanism("ladder")  # its steps hold for the floats that are drawn
     assert ladder.calibrate(replace(task, secure=True)) == parts(ladder, task, 40)
+
+
+@pytest.mark.parametrize("name", ["exponential", "permute_and_flip"])
+def test_an_audited_label_costs_its_budget_at_its_own_delta_and_no_less_below(name):
+    """At less delta only the rate is known of it: twice that, and the label's exact epsilon."""
+    mechanism, budget = load_mechanism(name), Budget(1.0, 1e-3)
+    task = Task(Ensemble(11, 2), budget, Wanted(1))
+    noise = mechanism.calibrate(task)
+    assert noise.leak == budget.delta
+    more, less = (replace(task, budget=Budget(1.0, delta)) for delta in (2e-3, 5e-4))
+    assert mechanism.cost(task, noise).proven == mechanism.cost(more, noise).proven == 1.0
+    table = mechanism.law.distribution(both_counts(11), noise)
+    exact = exact_epsilon(table, two_class_pairs(11), 5e-4)
+    assert 1.0 < exact <= mechanism.cost(less, noise).proven <= 2 * noise.rate * (1 + 1e-9)
 
 
 def test_the_leaks_of_all_labels_are_part_of_their_cost():
