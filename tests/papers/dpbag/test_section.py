@@ -40,6 +40,16 @@ def test_slices_follow_the_switch_of_the_data():
     assert list(check(without).dpbag.active_section.models()) == ["logistic"]
 
 
+def test_the_ledger_takes_the_ensemble_of_a_model_that_is_not_left_out():
+    trees = check(changed({"dpbag.logistic": None}))
+    assert (trees.ledger()["dpbag"]["n"], trees.ledger()["dpbag"]["k"]) == (150, 100)
+    assert check(DEFAULT).ledger()["dpbag"]["n"] == 250
+    assert_refused(
+        {"dpbag.logistic": None, "dpbag.boosted_trees": None},
+        "dpbag.logistic = null: must be given, or boosted_trees: the privacy ledger has a row",
+    )
+
+
 def test_jobs_together_have_every_partition_once():
     changes = {"data": "paper", "dpbag.logistic.k": [60, 7]}
     paper = check(changed(changes)).dpbag

@@ -147,7 +147,7 @@ class Configuration(_WithPapers):
 
     def ledger(self) -> dict:
         """Return what the ledger depends on, such as budgets, PATE's noise and NZC's claim."""
-        audit, votes = self.audit, self.dpbag.logistic
+        audit, votes = self.audit, next(iter(self.dpbag.models().values()))
         return {
             "budgets": {name: audit.budget(name) for name in audit.budgets} if audit else {},
             "student_score": audit.student_score if audit else None,
