@@ -61,7 +61,7 @@ def majority_of_private_teachers(tables: RunTables) -> Finding:
             f"The {plainly} for any number of queries; {charged} But its labels are right with a "
             f"probability of only {compared}"
         )
-    return Finding("darrm", title, text, "docs/privacy.md#darrms-totals")
+    return Finding("darrm", title, text, "docs/method.md#private-teachers")
 
 
 def published_totals(tables: RunTables) -> Finding:
@@ -80,7 +80,7 @@ def published_totals(tables: RunTables) -> Finding:
         f"{write_nearest(read_first(costs, 'queries'))} queries at the same δ is "
         f"{write_nearest(total, 4)} ({dataset_label(read_first(costs, 'dataset'))})."
     )
-    return Finding("darrm", title, text, "docs/privacy.md#darrms-totals")
+    return Finding("darrm", title, text, "docs/darrm-many-labels.md#the-published-totals")
 
 
 def noise_of_gnmax(tables: RunTables) -> Finding:
