@@ -18,7 +18,7 @@ from private_ensembles.accounting.adaptive_composition.scales import (
 from tests.accounting.adaptive_composition.labels import gnmax, least_gnmax, least_scale
 from tests.accounting.adversaries import bounds_at
 
-# Published nowhere but in docs/many-labels.md. `analytic` is what the noisy counts need.
+# Published in docs/benchmarks/README.md alone. `analytic` is what the noisy counts need.
 TARGETS = [
     (51, 20, 1.0, 19.55, 23.59),
     (251, 100, 1.0, 42.9, 52.76),

@@ -45,7 +45,7 @@ def noisy_counts_sigma(task: Task, labels: int, analysis: str) -> float:
 def label_noise_share(labels: int) -> float:
     """Return about what share of the noise of their noisy counts the labels alone need.
 
-    It is fitted to measurements (docs/many-labels.md): 0.848 for 10 labels, 0.808 for 100. The
+    Fitted to docs/studies/many_labels.csv: 0.848 for 10 labels, 0.808 for 100. The
     limit is sqrt(2 / pi).
     """
     return math.sqrt(2 / math.pi) + 0.2 * labels**-0.6
