@@ -19,8 +19,8 @@ from private_ensembles.papers.compare.printed import (
     read_published,
 )
 from private_ensembles.papers.compare.reproduced import reproduced_numbers
+from private_ensembles.papers.pate import figure1_students
 from private_ensembles.papers.pate.arithmetic import printed_rows, recompute_printed_numbers
-from private_ensembles.papers.pate.mathematics import small_print
 from private_ensembles.papers.pate.mathematics.sanitize import gnss_rdp, tune_sigma
 from private_ensembles.training.data.shards import permutation_shards
 from tests.papers.compare.in_docs import tables_in_docs
@@ -316,11 +316,20 @@ def test_costs_exchanged_at_one_number_of_answers_are_seen():
     }
 
 
+def test_figure_1_left_has_a_tie_at_one_point_and_a_lead_at_the_others():
+    leads = figure1_students.leads_in_figure_1()
+    assert len(leads) == 11
+    assert [answers for answers, lead in leads.items() if lead <= 0] == [5422]
+    assert leads[5422] == 0
+    # By hand: LNMax has 66.7 at 1,500 answers and 68.8 at 2,000.
+    assert leads[1818] == pytest.approx(69.6 - (66.7 + 318 / 500 * 2.1))
+
+
 @pytest.mark.parametrize(
     ("accuracy", "status"), [(73.5, "match"), (73.4, "explained"), (73.3, "differs")]
 )
 def test_a_student_below_lnmax_s_at_a_point_of_figure_1_is_seen(monkeypatch, accuracy, status):
-    monkeypatch.setitem(small_print.CONFIDENT_STUDENTS, 5422, accuracy)
+    monkeypatch.setitem(figure1_students.CONFIDENT_STUDENTS, 5422, accuracy)
     assert judged({})["figure1", "glyph", FIGURE_1_LEFT] == status
 
 

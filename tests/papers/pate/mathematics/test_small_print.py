@@ -16,7 +16,6 @@ from private_ensembles.papers.pate.mathematics.small_print import (
     count_unanswered,
     data_independent_candidates,
     exchanged_numbers,
-    leads_in_figure_1,
     round_one_threshold_epsilon,
     unanimous_condition,
 )
@@ -186,12 +185,3 @@ def test_the_two_numbers_of_section_4_1_are_exchanged():
     # What is said to be composed gives neither.
     as_printed = thresholds + 3_400 / 100**2 + 7_022 / 200**2
     assert converted(as_printed) == pytest.approx(6.70, abs=5e-3)
-
-
-def test_figure_1_left_has_a_tie_at_one_point_and_a_lead_at_the_others():
-    leads = leads_in_figure_1()
-    assert len(leads) == 11
-    assert [answers for answers, lead in leads.items() if lead <= 0] == [5422]
-    assert leads[5422] == 0
-    # By hand: LNMax has 66.7 at 1,500 answers and 68.8 at 2,000.
-    assert leads[1818] == pytest.approx(69.6 - (66.7 + 318 / 500 * 2.1))

@@ -16,7 +16,7 @@ from private_ensembles.papers.compare.judging import (
     Relation,
     difference_of_students,
 )
-from private_ensembles.papers.pate.mathematics.small_print import leads_in_figure_1
+from private_ensembles.papers.pate.figure1_students import leads_in_figure_1
 
 _TASKS = ("mnist", "svhn", "adult", "glyph")
 _TEACHERS = "the paper's are not at hand."
@@ -30,7 +30,7 @@ _TIE = ExplanationOfPrint(
         "The other point is a tie: 73.4 % at 5,422 answers, as on LNMax's line from 5,000 to 5,500."
     ),
     test=(
-        "tests/papers/pate/mathematics/test_small_print.py::"
+        "tests/papers/pate/test_printed.py::"
         "test_figure_1_left_has_a_tie_at_one_point_and_a_lead_at_the_others"
     ),
 )

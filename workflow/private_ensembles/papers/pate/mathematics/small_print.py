@@ -146,35 +146,6 @@ CONFIDENT = GaussianReleases(12_000, 500.0, 10_762, 100.0)  # Table 1, Glyph, Co
 # The same 12,000 queries had so many answers when the authors drew Figure 1: the last point of
 # utility_queries_answered.py in their public code.
 ANSWERS_IN_THE_CODE = 10_842
-# Figure 1, left, as the same script has it: answers, and the student's accuracy in percent. These
-# are the points that the figure shows, up to 6,000 answers and from 65 % on, and LNMax's point
-# before them.
-LNMAX_STUDENTS = {
-    1000: 59.8,
-    1500: 66.7,
-    2000: 68.8,
-    2500: 70.5,
-    3000: 71.6,
-    3500: 72.3,
-    4000: 72.6,
-    4500: 72.9,
-    5000: 73.4,
-    5500: 73.4,
-    6000: 73.7,
-}
-CONFIDENT_STUDENTS = {
-    1353: 66.6,
-    1818: 69.6,
-    2260: 70.5,
-    2702: 71.8,
-    3153: 72.0,
-    3602: 72.7,
-    4055: 72.9,
-    4511: 73.3,
-    4964: 73.4,
-    5422: 73.4,
-    5875: 73.8,
-}
 # Section 5.3 has two rounds of 6,000 and 10,000 queries, with about 3,400 answers in the first. In
 # total there are 4,341 answers by Table 1, and 10,422 by the text.
 ROUND_ONE = GaussianReleases(6_000, 1500.0, 3_400, 100.0)
@@ -277,24 +248,6 @@ def round_one_threshold_epsilon(order: float | None = None) -> float:
         return data_independent_epsilon(rho, DELTA_GLYPH, conversion="classic")[0]
     cost = conversion_cost(check_orders(order), DELTA_GLYPH, "classic")[0]
     return float(order * rho + cost)
-
-
-def leads_in_figure_1() -> dict[int, float]:
-    """Return by how many points Confident-GNMax's student is above LNMax's in Figure 1, left.
-
-    By the answers of each of its points that the figure shows; LNMax's curve is drawn straight
-    between its own points.
-    """
-    beside = np.interp(
-        list(CONFIDENT_STUDENTS), list(LNMAX_STUDENTS), list(LNMAX_STUDENTS.values())
-    )
-    # The script has one digit after the point; a sum of floats has more.
-    return {
-        answers: round(accuracy - lnmax, 9)
-        for (answers, accuracy), lnmax in zip(
-            CONFIDENT_STUDENTS.items(), beside.tolist(), strict=True
-        )
-    }
 
 
 def count_unanswered() -> int:
