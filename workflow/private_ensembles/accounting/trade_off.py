@@ -2,7 +2,7 @@
 
 The trade-off function of a pair (P, P') is T(a) = the least probability of missing P' of a test
 that accuses P wrongly with probability at most a. A mechanism is mu-GDP if every T lies on or
-above G_mu(a) = Phi(Phi^-1(1 - a) - mu) (Dong, Roth and Su 2022). Proofs: docs/command.md.
+above G_mu(a) = Phi(Phi^-1(1 - a) - mu) (Dong, Roth and Su 2022). Proofs: docs/method.md.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def least_mu(
         ValueError: Arrays of different shapes, or an unknown side.
 
     References:
-        docs/command.md; Dong, Roth and Su 2022.
+        docs/method.md; Dong, Roth and Su 2022.
 
     >>> least_mu([[0.75, 0.25]], [[0.25, 0.75]]).round(4)  # 2 Phi^-1(3 / 4)
     array([1.349])
@@ -118,7 +118,7 @@ def trade_off(
         ValueError: Levels out of range, or arrays of different shapes.
 
     References:
-        docs/command.md; Dong, Roth and Su 2022.
+        docs/method.md; Dong, Roth and Su 2022.
 
     >>> trade_off([[0.75, 0.25]], [[0.25, 0.75]], [0.0, 0.25, 0.5]).round(4)
     array([[1.    , 0.25  , 0.1667]])

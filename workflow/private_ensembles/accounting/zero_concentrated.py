@@ -45,7 +45,7 @@ def least_rho(
         ValueError: A negative pure_epsilon, or a tolerance that is not > 0.
 
     References:
-        docs/command.md; Bun and Steinke 2016, Proposition 3.3.
+        docs/method.md; Bun and Steinke 2016, Proposition 3.3.
 
     >>> round(least_rho(lambda orders: np.minimum(orders / 2, 40.0), 40.0), 3)
     0.5
