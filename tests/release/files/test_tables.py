@@ -171,6 +171,16 @@ def test_votes_that_are_missing_among_one_a_line_are_absent_and_the_order_does_n
     assert found.n_teachers == 4
 
 
+def test_a_query_without_votes_may_have_a_line_without_a_teacher(tmp_path):
+    """As Label Studio writes for a task without answers. Whether there is one is private."""
+    lines = ["t1,w1,1", "t1,w2,2", "t3,w1,0"]
+    for more in (["t2,w1,"], ["t2,,"], ["t2,,", "t2,,"], ["t2,w2,", "t2,,"], ["t1,,", "t2,,"]):
+        text = "\n".join(["task,worker,label", *more, *lines]) + "\n"
+        found = read(tmp_path, text, absent=True, **LONG)
+        assert (found.ids, found.n_teachers) == (("t1", "t2", "t3"), 2)
+        assert found.votes.tolist() == [[1, 2], [-1, -1], [0, -1]]
+
+
 @pytest.mark.parametrize(
     ("lines", "options", "message"),
     [
@@ -186,6 +196,9 @@ def test_votes_that_are_missing_among_one_a_line_are_absent_and_the_order_does_n
         ("t1,w1,0 t1,w2,x", {}, "line 3, column 'label': 'x' is not a whole number"),
         ("t1,w1,0 t1,w2,1", {"long_columns": "task,worker,vote"}, "has no column called 'vote'"),
         ("t1,w1,0 ,w2,1", {"absent": True}, "has a vote without a query or a teacher"),
+        ("t1,w1,0 t1,w2,1 t1,,1", {"absent": True}, "has a vote without a query or a teacher"),
+        ("t1,,0 t1,,", {"absent": True}, "has a vote without a query or a teacher"),
+        ("t2,, t1,w1,0 t2,, t1,w1,0", {"absent": True}, "lines 3 and 5 hold two votes of 'w1'"),
     ],
 )
 def test_what_is_not_one_vote_of_each_teacher_is_refused(tmp_path, lines, options, message):

@@ -219,18 +219,24 @@ def _pivot_long_votes(
     """Return the votes of a table with one vote in each row, (queries, teachers), and the queries.
 
     Queries and teachers are sorted by name. In the order of the rows, a missing vote might decide
-    which comes first.
+    which comes first. A query that nobody voted on may have a row without a teacher, as in an
+    export of Label Studio.
     """
     assert table.id is not None  # long_columns names both
     assert table.worker is not None
     rows, columns = table.id.codes, table.worker.codes
     queries, row_of = _sort(table.id)
     teachers, column_of = _sort(table.worker)
+    nobody = np.zeros(len(votes), dtype=bool)
+    if stated.absent and teachers[:1] == [""]:
+        nobody = (column_of[columns] == 0) & (votes == ABSENT)
+        if nobody.sum() == (column_of[columns] == 0).sum():
+            teachers, column_of = teachers[1:], column_of - 1
+    if "" in (*queries[:1], *teachers[:1]):
+        raise ValueError("has a vote without a query or a teacher: every vote names both")
     number = len(teachers) if stated.teachers is None else stated.teachers
     if len(teachers) > number or (len(teachers) < number and not stated.absent):
         raise ValueError(f"has votes of {len(teachers)} teachers, and n_teachers = {number}")
-    if "" in (*queries[:1], *teachers[:1]):
-        raise ValueError("has a vote without a query or a teacher: every line names both")
     require_memory(len(queries), len(queries) * number + 16 * len(votes))
 
     def places(lines: slice) -> NDArray[np.int64]:
@@ -241,15 +247,18 @@ def _pivot_long_votes(
     known = np.zeros(len(matrix), dtype=bool)
     for start in range(0, len(votes), _PIECE):
         lines = slice(start, start + _PIECE)
-        here = places(lines)
+        voted = ~nobody[lines]
+        here = places(lines)[voted]
         if known[here].any() or _find_duplicate(here, table.first_row):
-            found = _find_duplicate(places(slice(None)), table.first_row)
+            everywhere = places(slice(None))
+            everywhere[nobody] = -1 - np.flatnonzero(nobody)  # none of them the place of another
+            found = _find_duplicate(everywhere, table.first_row)
             assert found is not None
             both, second = found
             row, column = divmod(int(places(slice(second, second + 1))[0]), number)
             teacher, query = shorten(teachers[column]), shorten(queries[row])
             raise ValueError(f"{both} hold two votes of {teacher!r} on {query!r}")
-        known[here], matrix[here] = True, votes[lines]
+        known[here], matrix[here] = True, votes[lines][voted]
     if not stated.absent and not known.all():
         row, column = divmod(int(known.argmin()), number)
         raise ValueError(
