@@ -11,7 +11,7 @@ from studies.best_label.program import Program
 
 
 def solve(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return about the best p, (groups,), and multipliers of the rows, (rows,).
+    """Return about the best p, (groups,), within 0 and 1, and multipliers of the rows, (rows,).
 
     Neither has to be exact: `certificate` repairs the one and bounds with the other. Rows are
     divided by e^epsilon, their largest entry. HiGHS' tolerances are absolute: without it an epsilon
@@ -47,8 +47,10 @@ def solve(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     model.passModel(linear_program)
     model.run()
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        # Near a vertex the interior point's multipliers can be far off: go to the vertex.
+        # Near a vertex the interior point's multipliers can be far off: go to the vertex. Presolve
+        # may call a program infeasible that is not.
         model.setOptionValue("run_crossover", "on")
+        model.setOptionValue("presolve", "off")
         model.clearSolver()
         model.run()
     status = model.modelStatusToString(model.getModelStatus())
@@ -56,4 +58,8 @@ def solve(program: Program) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         raise RuntimeError(f"HiGHS ended with status {status!r}")
     solution = model.getSolution()
     multipliers = -np.array(solution.row_dual)[: program.row_count] / program.growth
-    return np.array(solution.col_value), multipliers
+    # What HiGHS calls optimal may have p = -7e-8.
+    p = np.clip(solution.col_value, 0.0, 1.0)
+    if not (np.isfinite(p).all() and np.isfinite(multipliers).all()):
+        raise RuntimeError("HiGHS called an answer optimal that is not finite")
+    return p, multipliers

@@ -173,6 +173,18 @@ def test_point_and_multipliers_agree(delta):
     assert program.weights @ p == pytest.approx(program.upper_bound(multipliers), rel=1e-7)
 
 
+def test_probabilities_are_within_their_bounds_whatever_the_solver_allows_itself(monkeypatch):
+    """HiGHS 1.15 calls p = -6.8e-8 optimal here; without that this test says nothing."""
+    program = Program(7, 4, 5.0, 1e-5)
+    program.weights = correct_label_weights(program.histograms, 0.5)
+    seen = []
+    clip = np.clip
+    monkeypatch.setattr(np, "clip", lambda p, *ends: seen.append(min(p)) or clip(p, *ends))
+    p, _ = interior_point.solve(program)
+    assert min(seen) < 0
+    assert 0 <= p.min() <= p.max() <= 1
+
+
 def test_a_solver_that_gives_up_is_an_error(monkeypatch):
     program = Program(3, 3, 0.5, 0.0)
     monkeypatch.setattr(program, "totals", lambda: -Program.totals(program))

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from private_ensembles.papers.darrm.mathematics import linear_program
 from private_ensembles.papers.darrm.mathematics.cutting_planes import FINE_GAP
 from private_ensembles.papers.darrm.mathematics.error import expected_error
 from private_ensembles.papers.darrm.mathematics.gamma import gamma_subsampling
@@ -206,6 +207,96 @@ def test_at_a_vertex_few_rows_have_a_price():
 def test_rows_without_a_point_are_infeasible(solver):
     with pytest.raises(Infeasible):
         solver.solve(program([[1.0, 1.0], [-1.0, -1.0]], [1.0, -1.5]), 1e-9)
+
+
+@pytest.mark.parametrize("largest", [1e10, 1e12, 1e15, 1e19])
+def test_answers_are_within_their_bounds_whatever_the_status_says(solver, largest):
+    """HiGHS 1.15 calls x = (-1.7, 1e12) optimal, and Gurobi's presolve finds no optimum at all."""
+    known = program([[1.0, 0.0]], [0.5], cost=(1.0, 1.0), upper=(1.0, largest))
+    x, multipliers = solver.solve(known, 1e-9)
+    assert (x >= 0).all()
+    assert (x <= known.upper).all()
+    assert known.cost @ x == pytest.approx(largest, rel=1e-7)
+    assert dual_bound(known, multipliers) >= largest
+
+
+def test_highs_itself_leaves_the_bounds():
+    """Once it does no longer, the test above says nothing about HiGHS."""
+    model = Highs()
+    known = program([[1.0, 0.0]], [0.5], cost=(1.0, 1.0), upper=(1.0, 1e12))
+    model.solve(known, 1e-9)
+    assert min(model.model.getSolution().col_value) < -0.5
+
+
+def test_gurobi_s_presolve_is_off():
+    """Without our settings it calls a bounded program infeasible or unbounded, from 1e11 on."""
+    try:
+        gurobi = Gurobi()
+    except SolverUnavailable as reason:
+        pytest.skip(str(reason))
+    usual, statuses = gurobi.api.Env(params={"OutputFlag": 0}), []
+    for environment in (gurobi.environment, usual):
+        with gurobi.api.Model(env=environment) as model:
+            x = model.addMVar(2, lb=0.0, ub=np.array([1.0, 1e12]))
+            model.setObjective(np.ones(2) @ x, gurobi.api.GRB.MAXIMIZE)
+            model.addConstr(np.array([[1.0, 0.0]]) @ x <= np.array([0.5]))
+            model.optimize()
+            statuses.append(model.Status)
+    assert statuses == [gurobi.api.GRB.OPTIMAL, gurobi.api.GRB.INF_OR_UNBD]
+
+
+def test_an_upper_bound_that_is_none_to_the_solver_gives_no_false_optimum(solver):
+    """Both take 1e20 for infinity; Gurobi then called optimal what was 50 % off its bound."""
+    known = program([[1.0]], [2e20], cost=(1.0,), upper=(1e20,))
+    try:
+        x, multipliers = solver.solve(known, 1e-9)
+    except Infeasible:
+        return
+    assert known.cost @ x >= (1 - 1e-6) * dual_bound(known, multipliers)
+
+
+@pytest.mark.parametrize(
+    ("x", "prices"),
+    [
+        ([math.nan, 0.0], [0.0]),
+        ([0.0, math.inf], [0.0]),
+        ([0.0, 0.0], [math.nan]),
+        ([], []),
+        ([0.0], [0.0]),
+    ],
+)
+def test_an_answer_that_is_not_finite_or_not_whole_is_none(x, prices):
+    known = program([[1.0, 1.0]], [1.0])
+    assert linear_program._judge(known, x, prices).gap == math.inf
+
+
+def test_highs_refuses_an_option_out_loud():
+    """It says so by a status alone and goes on with the old value, here a tolerance of 1e-7."""
+    solver = Highs()
+    with pytest.raises(ValueError, match="HiGHS refuses ipm_optimality_tolerance = 1e-13"):
+        solver.solve(program([[1.0, 1.0]], [1.0]), 1e-13)
+    solver._set_option("primal_feasibility_tolerance", linear_program.SOLVER_TOLERANCE)
+    with pytest.raises(ValueError, match="primal_feasibility_tolerance = 9e-11"):
+        solver._set_option("primal_feasibility_tolerance", 9e-11)
+
+
+def test_a_program_that_presolve_calls_infeasible_is_solved_without_it(monkeypatch):
+    """x = 0 is a solution. HiGHS' presolve is wrong here at its own tolerance of 1e-7."""
+    monkeypatch.setattr(linear_program, "SOLVER_TOLERANCE", 1e-7)
+    weights = 10.0 ** -np.linspace(0, 8.5, 38)
+    values = weights * np.exp(np.random.default_rng(0).uniform(-3, 3, 38))
+    known, statuses = program(weights[None], [1e-6], values, np.ones(38)), []
+    run = Highs._run
+
+    def note(self, *arguments, **options):
+        point = run(self, *arguments, **options)
+        statuses.append(self.model.modelStatusToString(self.model.getModelStatus()))
+        return point
+
+    monkeypatch.setattr(Highs, "_run", note)
+    x, multipliers = Highs(vertex=True).solve(known, 1e-6)
+    assert statuses == ["Infeasible", "Optimal"]
+    assert known.cost @ x == pytest.approx(dual_bound(known, multipliers), rel=1e-6)
 
 
 def test_a_size_that_the_licence_refuses_is_said():

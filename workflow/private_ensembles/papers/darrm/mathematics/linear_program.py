@@ -56,10 +56,10 @@ class LinearProgram:
 
 @dataclass(frozen=True)
 class _Point:
-    """A point that a solver ended at.
+    """A point that a solver ended at, within its bounds.
 
     Attributes:
-        x: (n,).
+        x: (n,), 0 <= x <= upper.
         multipliers: (m,), >= 0.
         gap: between the two, relative; inf if there is no point that keeps the rows.
     """
@@ -67,6 +67,26 @@ class _Point:
     x: NDArray[np.float64]
     multipliers: NDArray[np.float64]
     gap: float
+
+
+def _judge(program: LinearProgram, x: object, prices: object) -> _Point:
+    """Return what a solver gave as a point, judged by its numbers and not by the solver's status.
+
+    A solver may call optimal what lies outside its bounds: HiGHS 1.15 gave x = -1.7 beside an x of
+    1e12, and 1e42 where 1e20 was the most. So x is put into its bounds before rows are looked at.
+
+    Args:
+        program: the program.
+        x: (n,), or nothing.
+        prices: (m,), the rows' multipliers, or nothing.
+    """
+    x, multipliers = np.array(x, dtype=float), np.array(prices, dtype=float)
+    if x.shape != program.cost.shape or multipliers.shape != program.right.shape:
+        return _Point(x, multipliers, np.inf)
+    if not (np.isfinite(x).all() and np.isfinite(multipliers).all()):
+        return _Point(x, multipliers, np.inf)
+    x, multipliers = np.clip(x, 0.0, program.upper), np.maximum(multipliers, 0.0)
+    return _Point(x, multipliers, _gap(program, x, multipliers))
 
 
 class Highs:
@@ -104,7 +124,7 @@ class Highs:
             "dual_feasibility_tolerance": SOLVER_TOLERANCE,
         }
         for option, value in options.items():
-            self.model.setOptionValue(option, value)
+            self._set_option(option, value)
 
     def solve(
         self, program: LinearProgram, tolerance: float
@@ -112,15 +132,19 @@ class Highs:
         """Return x (n,), optimal up to a relative `tolerance`, and multipliers (m,), >= 0.
 
         Raises:
+            ValueError: HiGHS takes no tolerance as small as this.
             Infeasible: HiGHS finds no optimum.
         """
-        self.model.setOptionValue("ipm_optimality_tolerance", tolerance)
+        self._set_option("ipm_optimality_tolerance", tolerance)
         if not self.vertex:
             point = self._run_to_interior(program, tolerance)
             if point.gap <= NOT_FAR * tolerance:
                 return point.x, point.multipliers
         # Where rounding stops the interior point method, the simplex method takes over.
-        point = self._run(program, tolerance, vertex=True)
+        point = self._run(program, tolerance, vertex=True, presolve="on")
+        if self.model.getModelStatus() == self.api.HighsModelStatus.kInfeasible:
+            # HiGHS' presolve says so of programs of which 0 is a solution, too.
+            point = self._run(program, tolerance, vertex=True)
         if point.gap <= NEAR * tolerance:
             return point.x, point.multipliers
         status = self.model.modelStatusToString(self.model.getModelStatus())
@@ -135,22 +159,31 @@ class Highs:
         self.finer = True
         return min(point, self._run(program, tolerance, finer=not finer), key=lambda end: end.gap)
 
+    def _set_option(self, option: str, value: bool | int | float | str) -> None:
+        """Set an option; HiGHS keeps the old value if it refuses this one, and goes on."""
+        if self.model.setOptionValue(option, value) != self.api.HighsStatus.kOk:
+            raise ValueError(f"HiGHS refuses {option} = {value!r}")
+
     def _run(
-        self, program: LinearProgram, tolerance: float, *, finer: bool = False, vertex: bool = False
+        self,
+        program: LinearProgram,
+        tolerance: float,
+        *,
+        finer: bool = False,
+        vertex: bool = False,
+        presolve: str = "off",
     ) -> _Point:
         """Return what one method comes to."""
         unit = _cost_unit(program, tolerance, finer)
         self.model.passModel(self._model(program, unit))
         self.model.clearSolver()
-        self.model.setOptionValue("solver", "simplex" if vertex else "ipx")
-        self.model.setOptionValue("presolve", "on" if vertex else "off")
+        self._set_option("solver", "simplex" if vertex else "ipx")
+        self._set_option("presolve", presolve)
         self.model.run()
         solution = self.model.getSolution()
-        # The status says less than the numbers: it asks for more digits than there are.
-        x = np.array(solution.col_value)
-        multipliers = np.maximum(-unit * np.array(solution.row_dual), 0.0)
-        valid = solution.value_valid and solution.dual_valid
-        return _Point(x, multipliers, _gap(program, x, multipliers) if valid else np.inf)
+        if not (solution.value_valid and solution.dual_valid):
+            return _judge(program, None, None)
+        return _judge(program, solution.col_value, -unit * np.array(solution.row_dual))
 
     def _model(self, program: LinearProgram, unit: float):
         """Return the program as HiGHS takes it, with costs in this unit."""
@@ -189,6 +222,8 @@ class Gurobi:
         options = {
             "OutputFlag": 0,
             "Threads": threads,
+            # With it Gurobi 13 calls a bounded program "infeasible or unbounded" from upper bounds
+            # of 1e11 on.
             "Presolve": 0,
             "Method": 2,  # the barrier method
             "Crossover": 0,
@@ -217,7 +252,10 @@ class Gurobi:
                 model.optimize()
                 if model.Status not in (self.api.GRB.OPTIMAL, self.api.GRB.SUBOPTIMAL):
                     raise Infeasible(f"Gurobi ended with status {model.Status}")
-                return np.array(x.X), np.maximum(rows.Pi, 0.0)
+                point = _judge(program, x.X, rows.Pi)
+                if point.gap > NOT_FAR * tolerance:
+                    raise Infeasible(f"Gurobi ended at a gap of {point.gap:.1e}")
+                return point.x, point.multipliers
         except self.api.GurobiError as error:
             raise SolverUnavailable(f"Gurobi: {error}") from error
 
