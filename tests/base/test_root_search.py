@@ -3,6 +3,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from private_ensembles.base.root_search import (
     find_largest_within,
     halving_points,
     least_scale,
+    round_to_grid,
 )
 
 
@@ -115,6 +117,26 @@ def test_least_noise_is_found_where_noise_does_not_always_help(start, width):
     assert found == pytest.approx(start, rel=1e-8)
     assert holds(found)
     assert find_first_holding(lambda noise: True, grid) == 0.05
+
+
+def test_last_bits_of_a_height_change_no_scale():
+    """They depend on the processor, and secants would hand them on."""
+
+    def height(seed, noise):
+        draw = np.random.default_rng(seed)
+        return lambda scale: math.log(3 / scale) * (1 + noise * draw.uniform(-1, 1))
+
+    exact = least_scale(height(0, 0.0), 1.1, 5e-4)
+    assert {least_scale(height(seed, 1e-15), 1.1, 5e-4) for seed in range(50)} == {exact}
+    assert exact == round_to_grid(exact, 5e-4 * 2.0**-12)
+
+
+@pytest.mark.parametrize("value", [1e-300, 0.7, 1.0, 3.0, -2.5, 1e300])
+def test_the_grid_is_as_fine_as_it_says_and_rounds_to_the_nearest(value):
+    rounded = round_to_grid(value, 1e-3)
+    assert abs(rounded - value) <= 1e-3 / 2 * abs(value)
+    assert round_to_grid(rounded, 1e-3) == rounded
+    assert round_to_grid(0.0, 1e-3) == 0
 
 
 def test_points_double_and_halve_to_an_end_and_ascend_from_a_start():

@@ -3,6 +3,7 @@
 import itertools
 import math
 import tracemalloc
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -170,6 +171,17 @@ def test_the_pair_of_pure_privacy_composes_optimally():
     most = optimal_composition(0.2, 0.0, labels, delta).epsilon
     found = adaptive_epsilon(pure_pair(0.2), labels, delta)
     assert most * (1 - 1e-9) <= found.upper <= 1.005 * most
+
+
+@pytest.mark.parametrize("range_", [1e-3, 0.3, 5.0, 600.0])
+def test_pairs_of_bounded_range_hold_their_own_reverses(range_):
+    """So one order of each is enough, and there are as many rows on every processor."""
+    pairs = bounded_range_pairs(range_)
+    reverse = replace(pairs, first=pairs.second, second=pairs.first, relative_error=0.0)
+    t = np.exp(np.linspace(-range_, range_, 41))
+    rows = pairs.hockey_stick_divergences(t)
+    assert len(rows) == len(pairs.first)
+    assert (reverse.hockey_stick_divergences(t)[::-1] <= rows).all()
 
 
 @pytest.mark.parametrize("label", [bounded_range_pairs(0.2), pure_pair(0.2)])

@@ -13,6 +13,7 @@ from private_ensembles.accounting.adaptive_composition.backward_induction import
     value_upper_bounds,
 )
 from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
+    bounded_range_pairs,
     two_class_dominating_pairs,
 )
 from private_ensembles.accounting.adaptive_composition.hockey_sticks import (
@@ -178,6 +179,25 @@ def test_every_curve_lies_below_its_group():
     rows = rng.permutation(len(curves))
     shuffled = merge_curves(curves[rows], STEP, np.array([5.0, 10.0]))
     assert (curves[:, None] <= shuffled).all(axis=2).any(axis=1).all()
+
+
+def test_last_bits_decide_of_no_group():
+    """Those of sums depend on the processor; the costliest pair costs exactly 1, and others fit."""
+    pairs = bounded_range_pairs(0.3)
+    curves = pairs.hockey_stick_divergences(thresholds(STEP, REACH))
+    weights = np.ones((curves.shape[1], 2)) / curves.sum(axis=1).max()
+    first, cheap = hockey_sticks._merge_cheapest(curves, np.arange(len(curves)), weights)
+    for seed in range(5):
+        noise = np.random.default_rng(seed).uniform(-1, 1, weights.shape)
+        other, count = hockey_sticks._merge_cheapest(
+            curves, np.arange(len(curves)), weights * (1 + 4e-16 * noise)
+        )
+        assert count == cheap
+        np.testing.assert_array_equal(other, first)
+    costliest = curves[[curves.sum(axis=1).argmax()]]
+    above = weights * (1 + 8e-16)
+    assert (costliest @ above > 1).all()
+    assert hockey_sticks._merge_cheapest(costliest, np.arange(1), above)[1] == 1
 
 
 def test_of_many_curves_neighbours_are_joined_and_groups_are_as_few_and_as_tight():

@@ -23,6 +23,8 @@ from functools import cache
 # The guide of `find_largest_within` comes relatively so close.
 _CLOSE = 1e-9
 _SMALLEST, _LARGEST = 1e-12, 1e12
+# `least_scale` tries scales on a grid that is so much finer than its tolerance.
+_FINER = 2.0**-12
 _TRIES = 40
 
 
@@ -167,7 +169,8 @@ def least_scale(height: Callable[[float], float], start: float, tolerance: float
     """Return a scale with height <= 0 such that one about ``tolerance`` below has height > 0.
 
     Secants find the way from ``start``, between the scales that are known to be too small and large
-    enough; if they are slow, bisection does.
+    enough; if they are slow, bisection does. Every scale is tried on a grid much finer than
+    ``tolerance``: last bits of heights, which depend on the processor, then lead to the same scale.
 
     Args:
         height: such as the logarithm of cost / budget; it falls about as fast as ln scale rises,
@@ -178,7 +181,8 @@ def least_scale(height: Callable[[float], float], start: float, tolerance: float
     Returns:
         The scale, or infinity if none is found.
     """
-    low, high, point, steepness = 0.0, math.inf, start, -1.0
+    finest = tolerance * _FINER
+    low, high, point, steepness = 0.0, math.inf, round_to_grid(start, finest), -1.0
     last_point, last_value = math.nan, math.nan
     for count in range(_TRIES):
         value = height(point)
@@ -196,4 +200,20 @@ def least_scale(height: Callable[[float], float], start: float, tolerance: float
         point *= math.exp(min(0.5, max(-0.5, step)))
         if 0 < low < high < math.inf and (count > 5 or not low < point < high):
             point = math.sqrt(low * high)
+        point = round_to_grid(point, finest)
     return math.inf
+
+
+def round_to_grid(value: float, relative: float) -> float:
+    """Return the nearest of numbers that are at most ``relative`` of themselves apart.
+
+    >>> round_to_grid(0.7, 0.01), round_to_grid(math.nextafter(0.7, 1), 0.01)
+    (0.69921875, 0.69921875)
+
+    Args:
+        value: finite.
+        relative: above 0; the numbers are at least a quarter of it apart.
+    """
+    mantissa, exponent = math.frexp(value)
+    bits = math.ceil(-math.log2(relative)) + 1
+    return math.ldexp(round(math.ldexp(mantissa, bits)), exponent - bits)

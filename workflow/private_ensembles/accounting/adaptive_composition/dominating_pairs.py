@@ -70,6 +70,9 @@ class NeighbourPairs:
         relative_error: Each probability p is off by at most relative_error p + absolute_error.
             Both are >= 0: numbers, or one for each outcome, or for each pair and outcome.
         absolute_error: See relative_error.
+        holds_reverses: Whether the reverse of each pair is among the pairs, so that one order of
+            each is enough. Floats of both are alike up to the errors alone, and how many are
+            equal would depend on the processor.
 
     Raises:
         ValueError: Rows that are no distributions.
@@ -79,6 +82,7 @@ class NeighbourPairs:
     second: NDArray[np.float64]
     relative_error: float | NDArray[np.float64] = 0.0
     absolute_error: float | NDArray[np.float64] = 0.0
+    holds_reverses: bool = False
 
     def __post_init__(self) -> None:
         for rows in (self.first, self.second):
@@ -95,12 +99,12 @@ class NeighbourPairs:
         if np.ndim(self.relative_error) < 2 and np.ndim(self.absolute_error) < 2:
             distinct = _first_occurrences(np.hstack([first, second]))
             first, second = first[distinct], second[distinct]
-        both = (first, second), (second, first)
+        orders = [(first, second)] if self.holds_reverses else [(first, second), (second, first)]
         curves = [
             hockey_sticks.hockey_stick_divergences(
                 *pair, t, self.relative_error, self.absolute_error
             )
-            for pair in both
+            for pair in orders
         ]
         return _unique_rows(np.concatenate(curves))
 
@@ -184,10 +188,10 @@ def bounded_range_pairs(range_: float) -> PessimisticPairs:
     # The ratios low < 1 < high have a mean of 1.
     rise, fall = np.expm1(up), -np.expm1(down)
     first = np.stack([rise, fall], axis=1) / (rise + fall)[:, None]
-    # _PAIR_ERROR covers e^x for |x| <= 600, and quotients of sums of such numbers.
-    return PessimisticPairs(
-        first, first * np.stack([np.exp(down), np.exp(up)], axis=1), _PAIR_ERROR
-    )
+    second = first * np.stack([np.exp(down), np.exp(up)], axis=1)
+    # _PAIR_ERROR covers e^x for |x| <= 600, and quotients of sums of such numbers. The last pair
+    # is the reverse of the first, and so on.
+    return PessimisticPairs(first, second, _PAIR_ERROR, holds_reverses=True)
 
 
 @upper_bound

@@ -228,8 +228,8 @@ def merge_curves(
     weights = powers * (orders * (orders + 1) * step)
     costs = divergences @ weights
     scale = costs.max(axis=0)
-    costs = costs / np.where(scale > 0, scale, 1.0)
     weights = weights / np.where(scale > 0, scale, 1.0)
+    costs = _cost(divergences, weights)
     rows = np.argsort(costs.max(axis=1), kind="stable")
     # The first group holds as many of the cheapest as fit.
     first, cheap = _merge_cheapest(divergences, rows, weights)
@@ -243,6 +243,15 @@ def merge_curves(
     return _group_greedily(first, divergences[rest[::-1]], weights)
 
 
+def _cost(divergences: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what curves cost at each order, (pairs, orders), to ten decimals.
+
+    Several pairs cost the same, and the costliest 1. Last bits of these sums depend on the
+    processor, and would decide which pairs share a group.
+    """
+    return np.round(divergences @ weights, 10)
+
+
 def _merge_cheapest(
     divergences: NDArray[np.float64], rows: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], int]:
@@ -254,7 +263,7 @@ def _merge_cheapest(
     for start in range(0, rows.size, _AT_ONCE):
         part = np.concatenate([maximum, divergences[rows[start : start + _AT_ONCE]]])
         together = np.maximum.accumulate(part, axis=0, out=part)[len(maximum) :]
-        fit = int(((together @ weights).max(axis=1) <= 1.0).sum())
+        fit = int((_cost(together, weights).max(axis=1) <= 1.0).sum())
         if fit:
             maximum, count = together[fit - 1 : fit].copy(), count + fit
         if fit < len(together):
@@ -285,7 +294,7 @@ def merge_neighbouring_curves(
     while True:
         both = np.maximum(divergences[:-1:2], divergences[1::2])
         larger_costs = np.maximum(costs[:-1:2], costs[1::2])
-        fits = (both @ weights <= np.maximum(larger_costs + nearly, cheap)).all(axis=1)
+        fits = (_cost(both, weights) <= np.maximum(larger_costs + nearly, cheap)).all(axis=1)
         alone = np.ones(len(divergences), dtype=bool)
         alone[: 2 * fits.size] = np.repeat(~fits, 2)
         finished.append(divergences[alone])
@@ -315,10 +324,10 @@ def _group_greedily(
     count = len(first)
     curves = np.empty((count + len(divergences), first.shape[1]))
     cost = np.empty((len(curves), weights.shape[1]))
-    curves[:count], cost[:count] = first, first @ weights
-    for row, own in zip(divergences, divergences @ weights, strict=True):
+    curves[:count], cost[:count] = first, _cost(first, weights)
+    for row, own in zip(divergences, _cost(divergences, weights), strict=True):
         merged = np.maximum(curves[:count], row)
-        joint = merged @ weights
+        joint = _cost(merged, weights)
         fits = np.flatnonzero((joint <= 1.0).all(axis=1))
         if fits.size:
             group = fits[(joint - cost[:count]).max(axis=1)[fits].argmin()]
