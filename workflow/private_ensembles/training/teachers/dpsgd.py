@@ -21,6 +21,10 @@ from private_ensembles.base.progress import Meter
 from private_ensembles.training.checkpoint import Checkpoint
 from private_ensembles.training.teachers.device import send_to_device
 from private_ensembles.training.teachers.layerwise import LayerwiseGradients
+from private_ensembles.training.teachers.record_gradients import (
+    require_opacus_gradients,
+    require_plain_layers,
+)
 from private_ensembles.training.teachers.sharded_records import ShardedRecords
 from private_ensembles.training.teachers.sources import Source
 from private_ensembles.training.teachers.stacked import (
@@ -69,7 +73,8 @@ def train_private_teacher(
         device: Where to train.
 
     Raises:
-        ValueError: There is neither a record nor a public shard_size, or weights are not finite at
+        ValueError: There is neither a record nor a public shard_size, Opacus gets gradients of
+            single records wrong for a layer, which the message names, or weights are not finite at
             the end.
     """
     from opacus.grad_sample import GradSampleModule  # late: a second that plain training can spare
@@ -77,6 +82,7 @@ def train_private_teacher(
     plan = training.schedule(len(labels))
     model = model.to(device).train()
     images = images.contiguous()  # Opacus 1.6 computes wrong gradients for channels-last images
+    require_opacus_gradients(model, images.shape[1:], device)
     wrapped = GradSampleModule(model, loss_reduction="sum")
     parameters = list(model.parameters())
     deviation = training.noise_multiplier * training.max_grad_norm
@@ -152,9 +158,10 @@ def train_private_ensemble(
         progress: Called with a message that says how far the training is.
 
     Raises:
-        ValueError: A shard has neither records nor a public size, or weights are not finite at the
-            end.
+        ValueError: A shard has neither records nor a public size, a layer is none whose gradients
+            are known here, or weights are not finite at the end.
     """
+    require_plain_layers(models[0])
     checkpoint = checkpoint or Checkpoint()
     shards = records.shards
     plans = [training.schedule(len(shard)) for shard in shards]
