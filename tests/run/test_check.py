@@ -105,6 +105,9 @@ def test_scenarios_are_valid(path, tmp_path):
         ({"datasets.mnist.n_train": 10}, "K = 11: must be at most datasets.mnist.n_train = 10"),
         ({"darrm.K": 1439}, "darrm.K = 1439: must be at most datasets.digits.n_train = 1437"),
         ({"datasets.Digits": {}}, "datasets.Digits: a name here must match ^[a-z]"),
+        # What Python and Snakemake take for words of their own.
+        ({"lambda": 1}, "lambda: unknown key; known: data, papers"),
+        ({"class": 1}, "class: unknown key; did you mean n_classes?"),
         ({"darrm.datasets": {}}, "darrm.datasets: must not be empty"),
         (
             {"darrm.embedded.dataset": "mnist"},
@@ -158,6 +161,15 @@ READ = {
     "2026-03-01": "2026-03-01",
     "a #b": "a",
 }
+
+
+@pytest.mark.parametrize("word", ["no", "on", "null", "5", "1.5", "2026-03-01"])
+def test_a_name_that_is_no_text_to_yaml_is_told_to_be_put_in_quotes(word):
+    (name,) = yaml.safe_load(f"{word}: 1")
+    with pytest.raises(ConfigError) as caught:
+        check(DEFAULT | {"synthetic_votes": {name: DEFAULT["synthetic_votes"]["glyph"]}})
+    reason = f"a name here is {name} to YAML and must be text; put it in quotes"
+    assert str(caught.value) == f"synthetic_votes: {reason}"
 
 
 @pytest.mark.parametrize("key", sorted(TEXTS))

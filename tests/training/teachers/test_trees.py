@@ -1,5 +1,8 @@
 """Forests and boosted trees: a teacher sees its shard alone, votes are classes and repeat."""
 
+import math
+
+import lightgbm
 import numpy as np
 import pytest
 
@@ -139,3 +142,18 @@ def test_thresholds_between_neighbours_of_single_precision_part_them():
     labels = np.arange(40) >= 20
     model = fit(values[:, None], labels.astype(np.uint8), SETTINGS)
     assert len(set(scores(model, values[:, None]))) == 2
+
+
+@pytest.mark.parametrize("classes", [(1, 2), (0.2, 0.8), (20260101, 20260102), (0, math.nan)])
+def test_labels_that_lightgbm_would_make_one_class_of_are_refused(classes):
+    """It takes all labels above 0 for 1, so nothing is learnt, and says nothing."""
+    features = np.random.default_rng(0).normal(size=(200, 2)).astype(np.float32)
+    labels = np.where(features[:, 0] > 0, *classes[::-1])
+    settings = {"rounds": 10, "learning_rate": 0.1, "leaves": 4, "records_per_leaf": 5}
+    with pytest.raises(ValueError, match=r"labels: .*: must be 0 or 1"):
+        fit(features, labels, settings)
+    data = lightgbm.Dataset(features, labels.astype(np.float32), params={"verbosity": -1})
+    model = lightgbm.Booster({"objective": "binary", "verbosity": -1}, data)
+    for _ in range(10):
+        model.update()
+    assert np.ptp(model.predict(features)) < 1e-6

@@ -345,6 +345,10 @@ def _explain_error(errors: list[dict], typed: Mapping[str, str]) -> ConfigError:
         return ConfigError(path, f"{path}: missing")
     if location and location[-1] == "[key]":
         path = _path(location[:-1])
+        if not isinstance(value, str):  # `no:` and `on:` are false and true, and `5:` is a number
+            section = _path(location[:-2])
+            reason = f"a name here is {value} to YAML and must be text; put it in quotes"
+            return ConfigError(section, f"{section}: {reason}")
         pattern = next(iter(_rule(location[:-2])["patternProperties"]))
         return ConfigError(path, f"{path}: a name here must match {pattern}")
     if kind == "too_short" and value == {}:

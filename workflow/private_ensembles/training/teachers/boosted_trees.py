@@ -17,10 +17,16 @@ def fit(features, labels, settings):
         labels: (N,), 0 or 1.
         settings: rounds, learning_rate, leaves (the most of a tree) and records_per_leaf (the
             fewest of a leaf).
+
+    Raises:
+        ValueError: A label is neither 0 nor 1. LightGBM takes all above 0 for 1, without a word.
     """
     import lightgbm  # late: half a second
 
     features, labels = np.asarray(features, np.float32), np.asarray(labels)
+    others = labels[(labels != 0) & (labels != 1)]
+    if len(others):
+        raise ValueError(f"labels: {others[0]}: must be 0 or 1")
     if labels.min() == labels.max():
         return None
     parameters = {
