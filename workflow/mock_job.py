@@ -16,6 +16,7 @@ import difflib
 import json
 import os
 import runpy
+import shlex
 import sys
 from pathlib import Path
 
@@ -32,6 +33,8 @@ from snakemake.settings import types
 from snakemake.workflow import Workflow
 from threadpoolctl import threadpool_limits
 
+# As this process was started; the workflow changes it for its jobs.
+ENVIRONMENT = dict(os.environ)
 SNAKEFILE = Path(__file__).resolve().parents[1] / "Snakefile"
 
 
@@ -132,6 +135,19 @@ def describe(snakemake):
     return yaml.safe_dump(json.loads(json.dumps(content, default=str)), sort_keys=False, width=100)
 
 
+def require_held_libraries():
+    """Raise ValueError if a portable run was started without the variables that jobs get.
+
+    Planning has loaded NumPy in this process, so they would come too late.
+    """
+    from private_ensembles.base.instruction_sets import list_missing  # found once a plan is made
+
+    missing = list_missing(ENVIRONMENT)
+    if missing:
+        words = " ".join(f"{name}={shlex.quote(value)}" for name, value in missing.items())
+        raise ValueError(f"portable = true: start Python with these variables: {words}")
+
+
 def run_script(job, snakemake):
     """Run the job's script in this process, with as many threads as Snakemake gives it."""
     script = Path(job.rule.snakefile).parent / job.rule.script
@@ -152,6 +168,8 @@ def main(arguments):
             raise ValueError(f"{odd[0]}: must be WILDCARD=VALUE")
         job = build_job(load_workflow(args), name, dict(pair.split("=", 1) for pair in pairs))
         snakemake = hand_over(job)
+        if "--run" in arguments and snakemake.config["portable"]:
+            require_held_libraries()
     except (ValueError, WorkflowError) as error:
         sys.exit(f"error: {error}")
     if "--run" in arguments:

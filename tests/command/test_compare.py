@@ -70,6 +70,44 @@ def test_a_number_and_a_status_that_changed(runs, capsys):
     assert found["tables"]["fidelity.csv"]["largest"] == "inf"
 
 
+def record_of(results, sets, path="darrm/tables/table1.csv"):
+    """Write the record of a table that only its processor sets apart."""
+    file = results / "provenance" / f"{path}.json"
+    file.parent.mkdir(parents=True)
+    names = ("rule", "seed", "python", "device")
+    record = dict.fromkeys(names) | {"params": {"code": "abc"}, "machine": "Linux x86_64"}
+    record |= {"wildcards": {}, "inputs": {}, "versions": {}, "portable": False}
+    file.write_text(json.dumps(record | {"processor": "EPYC", "instruction_sets": sets}))
+
+
+def test_a_difference_that_another_processor_explains(runs, capsys):
+    (runs[1] / "darrm/tables/table1.csv").write_text(TABLE.format(0.3001))
+    record_of(runs[0], {"NumPy": "X86_V4", "PyTorch": "AVX2"})
+    record_of(runs[1], {"NumPy": "X86_V3", "PyTorch": "AVX2"})
+    assert said(capsys, status=1) == [
+        "2 tables in both: 1 equal bit for bit, 0 up to rounding, 1 by another processor, "
+        "0 different",
+        "processors: EPYC, NumPy X86_V4 and EPYC, NumPy X86_V3",
+        "other processor: darrm/table1.csv, 1 cell, 0.00033 at most: row 2, epsilon: "
+        "0.3 and 0.3001",
+        "the same but for another processor (tolerance 1e-12, relative)",
+    ]
+    found = json.loads("\n".join(said(capsys, "--json", status=1)))
+    assert found["tables"]["darrm/table1.csv"]["kind"] == "other processor"
+    assert [used["sets"]["NumPy"] for used in found["processors"]] == ["X86_V4", "X86_V3"]
+
+
+def test_a_processor_hides_no_other_difference(runs, capsys):
+    """The ledger has no record, so nobody knows why it differs."""
+    for results, epsilon in zip(runs, (1, 2), strict=True):
+        (results / "privacy_ledger.csv").write_text(f"epsilon\n{epsilon}\n")
+        record_of(results, {"NumPy": f"X86_V{epsilon}"})
+    (runs[1] / "darrm/tables/table1.csv").write_text(TABLE.format(0.3001))
+    lines = said(capsys, status=1)
+    assert lines[0].endswith("1 by another processor, 1 different")
+    assert lines[-1] == "not the same (tolerance 1e-12, relative)"
+
+
 def test_tables_of_one_run_alone_count_unless_only_common_ones_are_asked_for(runs, capsys):
     (runs[0] / "privacy_ledger.csv").write_text("epsilon\n1\n")
     lines = said(capsys, status=1)

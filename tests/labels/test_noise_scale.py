@@ -1,6 +1,9 @@
 """noise_scale, label_epsilon and what is exported: of one account, and never cheaper than it."""
 
 import itertools
+import os
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +22,7 @@ from private_ensembles.labels.task import (
     Task,
     Wanted,
 )
+from tests.instructions import OLDEST, needs_avx2
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-4, "labels": 5, "teachers": 9}
 LAWS = ("gnmax", "exponential", "permute_and_flip")
@@ -172,3 +176,33 @@ def test_the_scale_of_a_rate_is_its_inverse_rounded_up():
             scale = Fraction(noise_scale(law, epsilon=epsilon, **budget))
             exact = 2 / Fraction(epsilon)
             assert exact <= scale <= exact * (1 + Fraction(1, 10**9))
+
+
+SCALES = """
+import itertools, json
+from private_ensembles import noise_scale
+
+budget = {"epsilon": 1, "delta": 1e-5, "labels": 20, "teachers": 51}
+names = ("gnmax", "lnmax", "exponential", "permute_and_flip")
+for name, classes in itertools.product(names, (2, 10)):
+    analysis = "paper" if name == "lnmax" else "label"
+    print(name, classes, noise_scale(name, classes=classes, analysis=analysis, **budget).hex())
+"""
+
+
+@needs_avx2
+def test_scales_of_noise_do_not_depend_on_the_processor_s_instructions(root):
+    """Last bits decided to which others the exponential mechanism joined a pair."""
+    environment = {**os.environ, "PYTHONPATH": str(root / "workflow")}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", SCALES],
+            env=environment | instructions,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for instructions in ({}, OLDEST)
+    ]
+    assert len(said[0].splitlines()) == 8
+    assert said[0] == said[1]

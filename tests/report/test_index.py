@@ -201,12 +201,15 @@ def test_origins_count_the_results_of_each_revision(tmp_path):
     for number, revision in enumerate(("abc", "abc", "def")):
         path = tmp_path / "provenance" / "darrm" / f"{number}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"revision": revision, "versions": {"numpy": "2"}}))
+        record = {"revision": revision, "versions": {"numpy": "2"}, "processor": "EPYC"}
+        path.write_text(json.dumps(record | {"instruction_sets": {"NumPy": "X86_V3"}}))
     (tmp_path / "provenance" / "broken.json").write_text("{")
     found = run_facts.origins(tmp_path)
-    assert found == {"revision": {"abc": 2, "def": 1}, "numpy": {"2": 3}}
+    everywhere = {"processor": "EPYC", "numpy": "2", "NumPy, instructions": "X86_V3"}
+    counted = {name: {value: 3} for name, value in everywhere.items()}
+    assert found == {"revision": {"abc": 2, "def": 1}, **counted}
     facts = run_facts.facts(tmp_path, None)
-    assert facts.origins == {"revision": "abc (2 results), def (1 results)", "numpy": "2"}
+    assert facts.origins == {"revision": "abc (2 results), def (1 results)", **everywhere}
 
 
 def test_times_are_summed_by_rule_and_memory_is_the_log_s(tmp_path):

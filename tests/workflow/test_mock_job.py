@@ -77,6 +77,11 @@ MISTAKES = [
     (("plan_mechanisms", "K=3"), "rule plan_mechanisms: must be given no wildcards"),
     (("account_votes", "task=none"), "rule account_votes: a wildcard has no such value, so "),
     (("account_votes", "--config", "sed=1"), "--config: sed: unknown key; did you mean seed?"),
+    # NumPy is loaded before the script is.
+    (
+        ("plan_mechanisms", "--config", "portable=true", "--run"),
+        "portable = true: start Python with these variables: ATEN_CPU_CAPABILITY=avx2 ",
+    ),
 ]
 PRINTED = ("account_votes", "task=digits", *PATE)
 # One process that is asked for all, one after the other, and says how each ends.

@@ -231,6 +231,7 @@ CONFIGURATION = {
     ),
     "solver": ({"solver": "highs"}, GAMMA | STUDY),
     "device": ({"device": "cpu"}, VOTES),
+    "one instruction set": ({"portable": True}, EVERYTHING),
     "backend of training": ({"teachers__backend": "opacus"}, VOTES),
     "teachers in a job": (
         {"teachers__per_job": 3},

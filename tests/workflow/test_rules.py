@@ -115,7 +115,9 @@ def test_captions_exist(root):
 
 def test_every_profile_leaves_out_the_code_trigger_and_has_the_same_defaults(root):
     profiles = [root / f"profiles/{name}/config.yaml" for name in ("default", "slurm")]
-    assert profiles == sorted((root / "profiles").glob("*/config.yaml"))
+    # The third goes beside these and sets a key of the configuration.
+    portable = root / "profiles/portable/config.yaml"
+    assert {*profiles, portable} == {*(root / "profiles").glob("*/config.yaml")}
     default, slurm = (yaml.safe_load(path.read_text(encoding="utf-8")) for path in profiles)
     assert default["rerun-triggers"] == ["mtime", "params", "input", "software-env"]
     assert default["rerun-incomplete"] is True
@@ -124,6 +126,22 @@ def test_every_profile_leaves_out_the_code_trigger_and_has_the_same_defaults(roo
         assert slurm[name] == default[name]
     # Files up to this size are compared by their content.
     assert slurm["max-checksum-file-size"] == default["max-checksum-file-size"]
+
+
+def test_times_are_whole_minutes_which_no_parser_reads_otherwise(root):
+    """Snakemake makes two minutes of "90s", and YAML 86,400 of 24:00:00."""
+    files = [*_files(root), *(root / "studies").glob("*/rules.smk")]
+    asked = [
+        value
+        for path in files
+        for value in re.findall(r"\bruntime ?= ?([^,\n]+)", path.read_text(encoding="utf-8"))
+    ]
+    assert len(asked) >= 10
+    assert [value for value in asked if not value.isdigit()] == []
+    for path in (root / "profiles").glob("*/*.yaml"):
+        text = path.read_text(encoding="utf-8")
+        for value in re.findall(r"^ *(?:max_)?runtime: *([^#\n]+)", text, re.MULTILINE):
+            assert value.strip().isdigit(), path
 
 
 LARGE = """

@@ -30,6 +30,7 @@ os.environ.setdefault("MKL_CBWR", "AUTO")
 # The Slurm executor alone reads this; as an option it would be relative to --directory.
 os.environ.setdefault("SNAKEMAKE_SLURM_PARTITIONS", f"{ROOT}/profiles/slurm/partitions.yaml")
 
+from private_ensembles.base import instruction_sets
 from private_ensembles.run.changes import overriding_configuration
 from private_ensembles.run.check import (
     check_or_exit,
@@ -64,7 +65,8 @@ settings = check_or_exit(
     told,
     sorted(registry.entries()),
 )
-
+if settings.portable:
+    os.environ |= instruction_sets.PORTABLE  # before a job loads a library, on a cluster too
 
 STARTED = time.time()
 
@@ -98,11 +100,16 @@ def growing(mem_mb):
     return lambda wildcards, attempt: mem_mb * 2 ** (attempt - 1)
 
 
-def fingerprint(*script_and_modules, data_files=()):
-    """The hash of a rule's code, as a parameter: read only if a job of the rule is to be judged."""
+def fingerprint(*script_and_modules, data_files=(), computes=True):
+    """The hash of a rule's code, as a parameter: read only if a job of the rule is to be judged.
+
+    A portable run makes again what another run has computed: bytes of both would not fit together.
+    """
     found = functools.cache(
         lambda: fingerprints.fingerprint(*script_and_modules, data_files=data_files)
     )
+    if settings.portable and computes:
+        return lambda wildcards: f"{found()}{fingerprints.PORTABLE}"
     return lambda wildcards: found()
 
 

@@ -21,7 +21,7 @@ rule download_data:
     output:
         "data/raw/{dataset}/{file}",
     params:
-        code=fingerprint("training/download_data.py"),
+        code=fingerprint("training/download_data.py", computes=False),
         sha256=lambda wc: settings.datasets.raw_file(wc.dataset, wc.file)["sha256"],
     log:
         "logs/download_data/{dataset}/{file}.log",

@@ -26,6 +26,8 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from private_ensembles.base import instruction_sets
+
 # The versions of these modules matter to a result if its job has loaded them; each has the name of
 # its distribution beside it.
 PACKAGES = {
@@ -122,6 +124,9 @@ def read_record(path: StrPath) -> dict[str, Any]:
 def origin(snakemake: Any, inputs: dict[str, str | None]) -> dict[str, Any]:
     """Return what all outputs of a job have in common: rule, parameters, inputs, surroundings.
 
+    Processor and instruction sets are here and not among the surroundings, because results hold
+    those, and results of a portable run are the same bytes on any processor.
+
     Args:
         snakemake: what Snakemake gives the script. Its params are the slice of the configuration
             that the rule uses, with the fingerprint of its code.
@@ -129,13 +134,17 @@ def origin(snakemake: Any, inputs: dict[str, str | None]) -> dict[str, Any]:
     """
     params: Any = getattr(snakemake, "params", None)
     wildcards: Any = getattr(snakemake, "wildcards", None)
+    config = getattr(snakemake, "config", None) or {}
     return {
         "rule": getattr(snakemake, "rule", None),
         "wildcards": dict(wildcards.items()) if hasattr(wildcards, "items") else {},
         "params": dict(params.items()) if hasattr(params, "items") else {},
-        "seed": (getattr(snakemake, "config", None) or {}).get("seed"),
+        "seed": config.get("seed"),
         "inputs": inputs,
         **surroundings(*(name for module, name in PACKAGES.items() if module in sys.modules)),
+        "processor": instruction_sets.describe_processor(),
+        "instruction_sets": instruction_sets.describe_loaded(),
+        "portable": bool(config.get("portable")),
     }
 
 

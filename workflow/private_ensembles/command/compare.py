@@ -10,6 +10,7 @@ from pathlib import Path
 from private_ensembles.command.numbers import parse_real
 from private_ensembles.command.output import emit
 from private_ensembles.run import comparison
+from private_ensembles.run.other_processor import Instructions, Records
 
 EXAMPLES = ("private-ensembles compare mine theirs",)
 TOLERANCE = 1e-12
@@ -61,14 +62,23 @@ def run(options: argparse.Namespace) -> int:
     compared = {
         name: comparison.compare(first[name], second[name], options.tolerance) for name in common
     }
+    start = comparison.results_folder(options.first)
+    records = Records(start, comparison.results_folder(options.second))
+    used: list[tuple[Instructions, Instructions]] = []
+    for name, table in compared.items():
+        path = first[name].relative_to(start).as_posix()
+        reason = records.find_other_processor(path) if table.kind == "differs" else None
+        if reason is not None:
+            compared[name] = comparison.mark_other_processor(table)
+            used.append(reason)
     changed: list[comparison.ChangedStatus] = []
     if "fidelity.csv" in common and compared["fidelity.csv"].kind != "equal":
         changed = comparison.changed_statuses(first["fidelity.csv"], second["fidelity.csv"])
     kinds = {
         kind: {name: table for name, table in compared.items() if table.kind == kind}
-        for kind in ("equal", "rounding", "differs")
+        for kind in ("equal", "rounding", "other processor", "differs")
     }
-    same = not kinds["differs"] and not any(alone.values())
+    same = not (kinds["differs"] or kinds["other processor"] or any(alone.values()))
     report = {
         "same": same,
         "tolerance": options.tolerance,
@@ -79,9 +89,10 @@ def run(options: argparse.Namespace) -> int:
             for status in changed
         ],
     }
-    emit(
-        report, _describe_comparison(kinds, alone, changed, options.tolerance), as_json=options.json
-    )
+    if used:
+        report["processors"] = [instructions._asdict() for instructions in used[0]]
+    lines = _describe_comparison(kinds, alone, changed, options.tolerance, used[:1])
+    emit(report, lines, as_json=options.json)
     return 0 if same else 1
 
 
@@ -90,21 +101,29 @@ def _describe_comparison(
     alone: Mapping[str, Sequence[str]],
     changed: Sequence[comparison.ChangedStatus],
     tolerance: float,
+    used: Sequence[tuple[Instructions, Instructions]],
 ) -> Iterator[str]:
-    """Yield the comparison as lines of text, from the tables of each kind by name."""
+    """Yield the comparison as lines of text, from the tables of each kind by name.
+
+    `used` holds what the runs used, if that is why tables differ.
+    """
     numbers = {kind: len(tables) for kind, tables in kinds.items()}
+    by_processor = f"{numbers['other processor']} by another processor, " if used else ""
     yield (
         f"{sum(numbers.values())} tables in both: {numbers['equal']} equal bit for bit, "
-        f"{numbers['rounding']} up to rounding, {numbers['differs']} different"
+        f"{numbers['rounding']} up to rounding, {by_processor}{numbers['differs']} different"
     )
     if kinds["rounding"]:
         cells = sum(table.cells for table in kinds["rounding"].values())
         name, worst = max(kinds["rounding"].items(), key=lambda item: item[1].largest)
         summary = f"{_count_cells(cells)}, {worst.largest:.2g} at most"
         yield f"rounding in {summary}: {name}, {_shorten(worst.where)}"
-    for name, table in kinds["differs"].items():
-        summary = f"{_count_cells(table.cells)}, {table.largest:.2g} at most: "
-        yield f"different: {name}, {summary if table.cells else ''}{_shorten(table.where)}"
+    for first, second in used:
+        yield f"processors: {_describe(first, second)} and {_describe(second, first)}"
+    for kind, word in (("other processor", "other processor"), ("differs", "different")):
+        for name, table in kinds[kind].items():
+            summary = f"{_count_cells(table.cells)}, {table.largest:.2g} at most: "
+            yield f"{word}: {name}, {summary if table.cells else ''}{_shorten(table.where)}"
     for folder, names in alone.items():
         yield from (f"only in {folder}: {name}" for name in names)
     for number, before, after in changed[:_SHOWN]:
@@ -113,8 +132,16 @@ def _describe_comparison(
         yield f"and {len(changed) - _SHOWN} more statuses (--json lists all)"
     if kinds["differs"] or any(alone.values()):
         yield f"not the same (tolerance {tolerance:g}, relative)"
+    elif used:
+        yield f"the same but for another processor (tolerance {tolerance:g}, relative)"
     else:
         yield f"the same within {tolerance:g}, relative" if kinds["rounding"] else "the same"
+
+
+def _describe(used: Instructions, other: Instructions) -> str:
+    """Return a processor's name, and the instructions that are not those of the other run."""
+    sets = [f"{name} {value}" for name, value in used.sets.items() if other.sets.get(name) != value]
+    return f"{used.processor}, {', '.join(sets)}" if sets else used.processor
 
 
 def _count_cells(number: int) -> str:

@@ -10,7 +10,7 @@ from private_ensembles.papers.common import style
 def drawn_names(data: pd.DataFrame) -> list[str]:
     """Return the mechanisms that apply to some budget, those with the most right labels first."""
     best = _select_applicable(data).groupby("mechanism")["correct"].max()
-    return list(best.sort_values(ascending=False).index)
+    return list(best.sort_values(ascending=False, kind="stable").index)
 
 
 def mechanism_family(name: str) -> str:

@@ -25,7 +25,9 @@ def _format_value(value: object) -> str:
 
 
 def origins(root: Path) -> dict[str, dict[str, int]]:
-    """Return the revisions, Pythons, machines, devices, seeds and versions behind the results.
+    """Return revisions, Pythons, machines, devices, seeds and versions behind the results.
+
+    Processors and the instructions that libraries used are among them.
 
     Args:
         root: The results' folder.
@@ -39,8 +41,10 @@ def origins(root: Path) -> dict[str, dict[str, int]]:
             record = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        names = ("revision", "python", "machine", "device", "seed")
+        names = ("revision", "python", "machine", "processor", "device", "seed")
+        sets = record.get("instruction_sets") or {}
         values = {name: record.get(name) for name in names} | (record.get("versions") or {})
+        values |= {f"{name}, instructions": value for name, value in sets.items()}
         for name, value in values.items():
             if value is not None:
                 facts[name][str(value)] += 1

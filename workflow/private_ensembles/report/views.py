@@ -80,7 +80,7 @@ def planner(
         )
     )
     wide = offered.pivot(index=_KEPT, columns="budget_epsilon", values="correct")
-    wide = wide.sort_values(wide.columns[-1], ascending=False)
+    wide = wide.sort_values(wide.columns[-1], ascending=False, kind="stable")
     wide.columns = [f"ε = {format_number(value)}" for value in wide.columns]
     return _VIEWS.planner(
         wanted=format_number(float(table["wanted"].iloc[0])),
@@ -143,7 +143,7 @@ def pivot_by_mechanism(
     order = list(dict.fromkeys(table["mechanism"]))
     wide = table.assign(heading=headings).pivot(index=kept_columns, columns="heading", values=value)
     wide = wide.reindex(columns=list(dict.fromkeys(headings))).reset_index()
-    wide = wide.sort_values("mechanism", key=lambda column: column.map(order.index))
+    wide = wide.sort_values("mechanism", key=lambda column: column.map(order.index), kind="stable")
     return move_to_end(wide, kept_columns[1:])
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from private_ensembles.base import checks
+from private_ensembles.base.provenance import ROOT
 
 # Only these folders differ from run to run by their nature: they hold the times and memory of jobs,
 # and versions, machines and checksums.
@@ -26,7 +27,8 @@ class Comparison:
     """What two files of one table have in common.
 
     Attributes:
-        kind: "equal" (the same bytes), "rounding" or "differs".
+        kind: "equal" (the same bytes), "rounding", "differs", or in its place "other processor"
+            (`mark_other_processor`).
         cells: How many cells differ, by rounding or more.
         largest: The largest relative difference, in [0, inf]; infinite if text differs.
         where: The row (from 1, without the head) and column of that cell and what both hold, or why
@@ -53,6 +55,11 @@ class ChangedStatus(NamedTuple):
     after: str | None
 
 
+def results_folder(folder: Path) -> Path:
+    """Return where a run's results are: in its folder `results`, or in the folder itself."""
+    return folder / ROOT if (folder / ROOT).is_dir() else folder
+
+
 def tables(folder: Path) -> dict[str, Path]:
     """Return the tables (CSV) of a run by their names: "darrm/table1.csv", "fidelity.csv".
 
@@ -65,7 +72,7 @@ def tables(folder: Path) -> dict[str, Path]:
     Raises:
         ValueError: There is no table, or two would have one name.
     """
-    start = folder / "results" if (folder / "results").is_dir() else folder
+    start = results_folder(folder)
     paths = {}
     for path in sorted(start.rglob("*.csv")):
         parts = path.relative_to(start).parts
@@ -147,6 +154,11 @@ def compare(first: Path, second: Path, tolerance: float) -> Comparison:
                 if difference > largest or not where:
                     largest, where = difference, f"row {number}, {column}: {a} and {b}"
     return Comparison("rounding" if largest <= tolerance else "differs", cells, largest, where)
+
+
+def mark_other_processor(compared: Comparison) -> Comparison:
+    """Return a comparison of tables that differ because of the processor alone."""
+    return replace(compared, kind="other processor")
 
 
 def _read(path: Path) -> list[list[str]]:

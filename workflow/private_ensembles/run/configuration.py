@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Union, get_args, get_origin
 from pydantic import ValidationInfo, create_model, field_validator, model_validator
 
 from private_ensembles.base import settings
+from private_ensembles.base.instruction_sets import find_obstacle
 from private_ensembles.base.settings import describe_key
 from private_ensembles.labels.planner.section import Planner, SyntheticVotes
 from private_ensembles.papers.all import ALL
@@ -48,7 +49,18 @@ class _General(settings.Section):
     device: Literal["auto", "cpu", "cuda"] = describe_key(
         "Where teachers train; `auto` prefers a GPU."
     )
+    portable: settings.YesNo = describe_key(
+        "Whether libraries use one instruction set, so that other processors give the same bytes."
+    )
     teachers: Teachers
+
+    @field_validator("portable")
+    @classmethod
+    def _libraries_can_be_held(cls, portable: bool) -> bool:
+        obstacle = find_obstacle() if portable else None
+        if obstacle is not None:
+            raise settings.mistake_error("", portable, f"false here: this processor {obstacle}")
+        return portable
 
 
 def _section(paper: str) -> type[settings.MainSection]:

@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT.parent / "scripts"
 # The studies' modules, which their scripts import beside the package.
 STUDIES = ROOT.parents[1] / "studies"
+# What a portable run adds to the fingerprints of its rules.
+PORTABLE = "-portable"
 # A script computes the same whatever a package exports by `__getattr__`, and whatever its version.
 _EXPORT_NAMES = {"__version__", "__all__", "_PUBLIC"}
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

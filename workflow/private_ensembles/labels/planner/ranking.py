@@ -279,7 +279,7 @@ def best_parameters(
     if len(names) == 1 and values.argmax() == len(values) - 1:
         # The best point is the end of the range, where all labels wanted are paid for.
         return mechanism.calibrate(task, **{names[0]: float(high[0])})
-    for start in points[np.argsort(-values)[:starts]]:
+    for start in points[np.argsort(-values, kind="stable")[:starts]]:
         search = minimize(
             lambda point: -score(np.clip(point, low, high)),
             start,

@@ -1,5 +1,6 @@
 """Where teachers train: the device, what memory it has left, and pixels on it as numbers."""
 
+import numpy as np
 import torch
 
 from private_ensembles.base import checks
@@ -74,6 +75,18 @@ def to_channels_last(images):
     reordered = images.movedim(1, -1)
     # The bytes of grey images are alike in either order: the strides are what PyTorch goes by.
     return reordered.flatten(1).view(reordered.shape).movedim(-1, 1)
+
+
+def square_root(values):
+    """Return the square root of a tensor, correctly rounded on a CPU.
+
+    PyTorch's own is MKL's there, from the processor's approximate reciprocal root: of 32-bit floats
+    one in six is rounded otherwise, and another maker's processor rounds others. Where its first
+    call is made by several threads, it may be off by thousands of units (pytorch #188792).
+    """
+    if values.device.type == "cpu":
+        return torch.from_numpy(np.sqrt(values.detach().numpy()))
+    return values.sqrt()
 
 
 def pass_bytes(device):

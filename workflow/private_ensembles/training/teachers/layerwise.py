@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn.functional import conv2d, linear, pad
 
-from private_ensembles.training.teachers.device import scale_pixels
+from private_ensembles.training.teachers.device import scale_pixels, square_root
 from private_ensembles.training.teachers.stacked import (
     NORM_OFFSET,
     run_backward,
@@ -61,7 +61,7 @@ class LayerwiseGradients:
         values = scale_pixels(self.images[records], self.pixel_max, dtype=weights[0].dtype)
         layers = run_backward(self.model, values, self.labels[records], weights, KINDS)
         squares = sum(layer.squared_norms() for layer in layers)
-        factors = (self.max_grad_norm / (squares.sqrt() + NORM_OFFSET)).clamp(max=1)
+        factors = (self.max_grad_norm / (square_root(squares) + NORM_OFFSET)).clamp(max=1)
         return torch.cat(
             [part.flatten() for layer in layers for part in layer.weighted_sums(factors)]
         )

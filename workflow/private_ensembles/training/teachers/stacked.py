@@ -19,6 +19,7 @@ from private_ensembles.training.teachers.device import (
     pass_bytes,
     scale_pixels,
     send_to_device,
+    square_root,
 )
 
 # One product of a linear layer takes at most so many records of a teacher, and is padded to them.
@@ -249,7 +250,7 @@ class StackedGradients:
         if self.max_grad_norm is None:
             return values.new_ones(len(values))
         squares = sum(layer.squared_norms() for layer in layers)
-        return (self.max_grad_norm / (squares.sqrt() + NORM_OFFSET)).clamp(max=1)
+        return (self.max_grad_norm / (square_root(squares) + NORM_OFFSET)).clamp(max=1)
 
     def _records_per_pass(self):
         """Return how many records fit into a pass, by its memory and its tensors' length.

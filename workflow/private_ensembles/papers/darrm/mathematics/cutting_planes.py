@@ -143,7 +143,7 @@ class CuttingPlaneSearch:
         sufficient_gap, start = self._sufficient_gap(), self.x
         back_off = BACK_OFF if self.problem.K > MANY_TEACHERS else 0.0
         weight = np.abs(self.objective.gradient(start))
-        order = np.argsort(weight)
+        order = np.argsort(weight, kind="stable")
         raised = order[np.cumsum(weight[order]) < sufficient_gap / 2]
         if len(raised) <= OPEN_SHARE * len(start):
             return

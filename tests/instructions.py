@@ -1,0 +1,17 @@
+"""Other instructions than this processor's widest, for tests of what must not depend on them."""
+
+import pytest
+
+from private_ensembles.base import instruction_sets
+
+needs_avx2 = pytest.mark.skipif(
+    instruction_sets.find_obstacle() is not None, reason="needs x86-64 with AVX2 and FMA"
+)
+# What a processor of 2008 would take.
+OLDEST = {
+    "ATEN_CPU_CAPABILITY": "default",
+    "ONEDNN_MAX_CPU_ISA": "SSE41",
+    "OPENBLAS_CORETYPE": "Nehalem",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX2 FMA3",
+    "MKL_CBWR": "AUTO",
+}
