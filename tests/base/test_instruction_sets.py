@@ -110,13 +110,15 @@ def test_variables_that_lack_or_are_otherwise_are_listed():
         ("AMD64", None, None),  # where nothing tells
     ],
 )
-def test_a_processor_without_the_instructions_is_told(monkeypatch, machine, cpuinfo, obstacle):
+def test_a_processor_without_the_instructions_is_told(
+    monkeypatch, stand_in, machine, cpuinfo, obstacle
+):
     def open_cpuinfo(*arguments, **named):
         if cpuinfo is None:
             raise FileNotFoundError
         return io.StringIO(cpuinfo)
 
-    monkeypatch.setattr(instruction_sets.platform, "machine", lambda: machine)
+    stand_in(instruction_sets, "platform", machine=lambda: machine)
     monkeypatch.setattr(instruction_sets, "open", open_cpuinfo, raising=False)
     assert instruction_sets.find_obstacle() == obstacle
 

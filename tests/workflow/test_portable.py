@@ -146,9 +146,9 @@ def test_teachers_gammas_and_noise_are_the_same_on_an_emulated_processor_of_anot
     assert said[0] == said[1]
 
 
-def test_a_processor_that_cannot_be_held_is_one_line(root, monkeypatch):
+def test_a_processor_that_cannot_be_held_is_one_line(root, stand_in):
     config = read_yaml(root / "config.yaml")
-    monkeypatch.setattr(instruction_sets.platform, "machine", lambda: "aarch64")
+    stand_in(instruction_sets, "platform", machine=lambda: "aarch64")
     assert check(config).portable is False
     with pytest.raises(ConfigError) as caught:
         check(config | {"portable": True})
