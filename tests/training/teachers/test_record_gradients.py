@@ -50,6 +50,18 @@ class UsedTwice(nn.Module):
         return self.linear(values) + values @ self.linear.weight
 
 
+class Bags(nn.Module):
+    """Sums of words, of which some stand in a record more than once."""
+
+    def __init__(self):
+        super().__init__()
+        self.bag = nn.EmbeddingBag(5, 3, mode="sum")
+
+    def forward(self, words):
+        starts = torch.arange(0, words.numel(), words.shape[1])
+        return self.bag(words.flatten(), starts)
+
+
 def convolution(**settings):
     return nn.Sequential(nn.Conv2d(1, 4, 3, padding=1, **settings), nn.Flatten(), nn.Linear(256, 3))
 
@@ -110,6 +122,14 @@ WRONG = {
     "records that are mixed": (
         lengthened(lambda x: x.flatten(1) - x.flatten(1).mean(0), nn.Linear(64, 3)),
         r"layer 1 \(Linear\): Opacus' gradients of weight",
+    ),
+    "a norm over the batch": (
+        nn.Sequential(nn.BatchNorm2d(1, affine=False), convolution()),
+        r"layer 1.0 \(Conv2d\): Opacus' gradients of",
+    ),
+    "a word that stands twice": (
+        lengthened(lambda x: (x.flatten(1) * 5).long(), Bags()),
+        r"layer 1.bag \(EmbeddingBag\): Opacus' gradients of",
     ),
     "weights used elsewhere": (UsedTwice(), r"layer linear \(Linear\): .* nothing else may use"),
 }
