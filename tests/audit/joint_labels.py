@@ -4,7 +4,7 @@ A teacher that is epsilon-DP answers all queries from one training. Its answers 
 a function of one randomised bit (Kairouz, Oh & Viswanath 2015), so that with two classes and Q
 queries it is one of 4^Q behaviours: what it votes if the bit is 1, and if it is 0. A label is
 the list a(l) = Pr[release 1 | l teachers say 1], l = 0..K, drawn independently for every query.
-Theorems and proofs: docs/darrm-many-labels.md.
+Theorems and proofs: docs/darrm.md.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def test_two_labels_may_cost_three_teachers_where_one_costs_one(growth):
     assert certify(OF_FIVE * (1 - 1e-12), 1, epsilon, 0.0, 0.0).holds
     found = two_labels_epsilon(label_probability(OF_FIVE), epsilon)
     assert found == pytest.approx(3 * epsilon, rel=1e-12)
-    # The teachers that do it, as docs/darrm-many-labels.md has them; both labels are 1.
+    # The teachers that do it, as docs/darrm.md has them; both labels are 1.
     laws = [Fraction(0), Fraction(0)]
     for b, c, d in itertools.product((0, 1), repeat=3):
         told = votes[(1 - b) + (1 - c) + d] * votes[1 + b + c + d]
@@ -167,7 +167,7 @@ def test_no_labels_tell_more_than_the_bound(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_of_monotone_gammas_none_is_known_whose_two_labels_cost_more_than_twice_one(seed):
-    """Not proven: what stands in docs/darrm-many-labels.md as open."""
+    """Not proven: what stands in docs/darrm.md as open."""
     rng = np.random.default_rng(seed)
     K, epsilon = int(rng.choice([3, 5, 7])), float(rng.choice([0.01, 0.1, 1.0]))
     votes = label_probability(mirror_gamma(np.sort(rng.random((K + 1) // 2))))

@@ -18,8 +18,15 @@ WORDS = ("reproduced", "illustrated", "bounded", "not reproduced")
 
 
 @pytest.fixture(scope="module")
-def lines(root):
-    text = (root / "docs" / "completeness.md").read_text(encoding="utf-8").partition("\n## ")[0]
+def sections(root):
+    """The sections of docs/findings.md, by heading."""
+    _, *found = (root / "docs" / "findings.md").read_text(encoding="utf-8").split("\n## ")
+    return dict(section.split("\n", 1) for section in found)
+
+
+@pytest.fixture(scope="module")
+def lines(sections):
+    text = sections["Every table and figure of the four papers"]
     cells = [re.split(r"\s*\|\s*", line.strip("| ")) for line in text.splitlines() if "|" in line]
     rows = [row if len(row) == 5 else [*row[:3], "", row[3]] for row in cells[2:]]
     return pd.DataFrame(rows, columns=["paper", "item", "what", "here", "status"])
@@ -92,8 +99,8 @@ def test_a_figure_on_other_data_or_votes_illustrates_and_reproduces_nothing(line
     assert (figures["status"].str.split(":").str[0] == "illustrated").equals(elsewhere)
 
 
-def test_every_claim_of_dpbag_in_words_names_rows_that_are_there(root):
-    text = (root / "docs" / "completeness.md").read_text(encoding="utf-8").split("\n## ")[1]
+def test_every_claim_of_dpbag_in_words_names_rows_that_are_there(root, sections):
+    text = sections["What papers say in words"]
     published = read_published(FOLDER.glob("dpbag_*.csv"))
     relations = compare_relations(published, {}, data="paper")
     named = set(re.findall(r'"([^"]+)"', text))
@@ -104,8 +111,8 @@ def test_every_claim_of_dpbag_in_words_names_rows_that_are_there(root):
     assert f"def {test}(" in (root / "tests/papers/dpbag/test_printed.py").read_text("utf-8")
 
 
-def test_every_theorem_names_a_test_that_exists(root):
-    text = (root / "docs" / "completeness.md").read_text(encoding="utf-8").split("\n## ")[2]
+def test_every_theorem_names_a_test_that_exists(root, sections):
+    text = sections["Theorems and lemmas"]
     named = re.findall(r"^\| (?:darrm|pate|dpbag|nzc) \| .* \| `(\S+)::(\w+)` \|$", text, re.M)
     assert named
     for path, test in named:

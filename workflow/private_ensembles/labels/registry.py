@@ -217,7 +217,7 @@ ENTRIES = (
         "papers.darrm.committee_law.LAW", "papers.darrm.accounts.committee",
         Origin("DaRRM",
                "post-processing of a subset that is drawn once; the row that DaRRM's totals lack",
-               "darrm-many-labels.md#what-a-committee-costs"),
+               "darrm.md#what-a-committee-costs"),
         _private_guarantee(
             costs_once=True,
             privacy_models=frozenset({"shared_data"}),

@@ -3,7 +3,7 @@
 One label (Lemma 3.4 of DaRRM): with (epsilon, Delta)-DP teachers and a certified gamma it is
 (m epsilon, delta)-DP, whichever records the teachers share. Teachers that are trained once
 answer every query with the same randomness, so these guarantees do not compose over queries
-(docs/darrm-many-labels.md). Many labels are post-processing of all K teachers, whose composition
+(docs/darrm.md). Many labels are post-processing of all K teachers, whose composition
 covers any number of them. If the budget has room for it, no noise is needed at all.
 
 A person who reaches several shards (`Protection.reach`) is in the data of several teachers.

@@ -80,7 +80,7 @@ def published_totals(tables: RunTables) -> Finding:
         f"{write_nearest(read_first(costs, 'queries'))} queries at the same δ is "
         f"{write_nearest(total, 4)} ({dataset_label(read_first(costs, 'dataset'))})."
     )
-    return Finding("darrm", title, text, "docs/darrm-many-labels.md#the-published-totals")
+    return Finding("darrm", title, text, "docs/darrm.md#the-published-totals")
 
 
 def noise_of_gnmax(tables: RunTables) -> Finding:

@@ -82,7 +82,7 @@ def privacy_loss(
         ValueError: m, Q or K are no integers >= 1.
 
     References:
-        Kairouz et al., Theorem 3.3; docs/darrm-many-labels.md.
+        Kairouz et al., Theorem 3.3; docs/darrm.md.
     """
     rows = []
     for dataset in datasets:

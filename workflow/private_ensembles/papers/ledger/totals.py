@@ -42,7 +42,7 @@ def totals(
 
     Labels of teachers that are trained once and vote on every query share those teachers'
     randomness, which is all of it with DaRRM: there teachers_once is what is proven
-    (docs/darrm-many-labels.md).
+    (docs/darrm.md).
 
     Args:
         settings: by budget.
