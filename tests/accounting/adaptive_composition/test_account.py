@@ -13,14 +13,18 @@ from private_ensembles.accounting.adaptive_composition.account import (
     Bounds,
     PrivacyCurve,
     adaptive_epsilon,
+    deciding_orders,
     grid_and_orders,
+    kernels_on,
     pairs_value_bounds,
     privacy_curve,
 )
 from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
     NeighbourPairs,
+    max_loss_deviation,
     two_class_dominating_pairs,
 )
+from private_ensembles.accounting.adaptive_composition.hockey_sticks import LEAST_LOST
 from private_ensembles.accounting.adaptive_composition.whole_curve import WholeCurve
 from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.accounting.gaussian import gaussian_delta
@@ -194,6 +198,18 @@ def test_what_a_label_loses_at_any_distance_is_no_reason_to_lose_more(leak):
     without = adaptive_epsilon(two_class_dominating_pairs(ones), 100, 1e-3 - 100 * leak)
     found = adaptive_epsilon(leaky, 100, 1e-3)
     assert found.upper <= 1.002 * without.upper
+
+
+@pytest.mark.parametrize("scale", [3.0, 11.0, 40.0])
+@pytest.mark.parametrize(("labels", "delta"), [(1, 1e-3), (30, 1e-5), (300, 1e-9)])
+def test_kernels_give_away_a_ten_thousandth_of_delta(scale, labels, delta):
+    """Losses beyond their reach count as infinite, once for each label."""
+    pairs = gnmax(31, scale)
+    deviation = max_loss_deviation(pairs)
+    orders = deciding_orders(1.0, deviation * math.sqrt(labels))
+    kernels = kernels_on(pairs, deviation / 7, labels, delta, orders, deviation)
+    given_away = labels * (kernels.infinite_loss_mass.max() - LEAST_LOST)
+    assert 0 < given_away <= 1.001e-4 * delta
 
 
 def test_beyond_its_ends_a_curve_says_what_is_certain():

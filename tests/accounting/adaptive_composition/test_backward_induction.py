@@ -1,5 +1,6 @@
 """Backward induction over adversaries, against all of their strategies in exact arithmetic."""
 
+import math
 from fractions import Fraction
 
 import mpmath
@@ -56,6 +57,28 @@ def test_every_point_of_the_grid_lies_between_its_bounds(seed, labels):
         for factor in (Fraction(1, 100), Fraction(2, 3), Fraction(7, 5), Fraction(40)):
             line = Fraction(below[place]) + Fraction(slopes[place]) * (factor - 1)
             assert line <= exact_value(known, labels, high * factor)
+
+
+@pytest.mark.parametrize("size", [9, 10, 16])
+@pytest.mark.parametrize("kink", [0.1, 0.4, 0.9])
+@pytest.mark.parametrize("fraction", [0.2, 0.7])
+def test_no_line_of_a_further_label_rises_above_what_an_adversary_gains(fraction, kink, size):
+    """Also where a line is followed to beyond its zero, and at the last point, which is alone.
+
+    Until now (1 - y / c)_+ is gained, c between two points; the label is randomised response.
+    """
+    step = math.log(3) / (2 + fraction)
+    grid, end = Grid(step, -5, size), math.exp((1 + kink) * step)
+    y = np.exp(grid.logs())
+    gained = (np.maximum(1 - y / end, 0.0), np.where(y < end, -y / end, 0.0))
+    first = np.array([[0.75, 0.25]])
+    values, slopes = value_lower_lines(first, first[:, ::-1], grid, 1, gained)
+    factors = np.geomspace(0.01, 40, 300)
+    lines = values[:, None] + slopes[:, None] * (factors - 1)
+    points = y[:, None] * factors
+    often, rarely = (np.maximum(1 - points * ratio / end, 0) for ratio in (1 / 3, 3))
+    assert (lines <= 0.75 * often + 0.25 * rarely + 1e-15).all()
+    assert (values[y < end] > 0).all()
 
 
 @pytest.mark.parametrize("at_once", [1, 7])
