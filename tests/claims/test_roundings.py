@@ -16,6 +16,7 @@ from private_ensembles.labels.laws.selection import SelectionRate
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.papers.darrm.law import NoisyMajority
+from private_ensembles.papers.dpbag.law import Bagging, BaggingNoise
 
 LITTLE = Fraction(1, 10**11)
 TASK = Task(Ensemble(9, 4), Budget(1.0, 1e-5), Wanted(40, 60))
@@ -206,3 +207,19 @@ def test_what_two_classes_err_by_covers_the_tails_of_a_twin_with_half_the_noise(
     """Nine teachers: the largest lead, or the largest distance from the threshold, in sigma."""
     said = load_mechanism(name).law.numerical_error(9, 2, noise)["relative_error"]
     assert normal_error(2 * furthest) * (1 - 1e-12) <= said <= normal_error(2 * furthest) * 1.01
+
+
+@pytest.mark.parametrize(("n_shards", "k", "rate"), [(9, 1, 0.3), (250, 5, 0.4), (250, 3, 2.5)])
+def test_a_label_of_bagged_teachers_errs_by_no_more_than_is_said(n_shards, k, rate):
+    """At its rate and at twice as much, the twin's; (2 + y) / (4 e^y) to thirty digits."""
+    law, counts = Bagging(), np.array([[k * n_shards - ones, ones] for ones in range(k * n_shards)])
+    said = law.numerical_error(k * n_shards, 2, BaggingNoise(n_shards, k, rate))
+    with mpmath.workdps(30):
+        for times in (1, 2):
+            found = law.probabilities(counts, BaggingNoise(n_shards, k, times * rate))
+            for ones in range(k * n_shards):
+                y = abs(mpmath.mpf(2 * ones) / k - n_shards) * times * mpmath.mpf(rate)
+                exact = (2 + y) / (4 * mpmath.exp(y))
+                off = abs(mpmath.mpf(float(found[ones].min())) - exact)
+                assert off <= said["relative_error"] * exact + said["absolute_error"]
+    assert said["relative_error"] < 1e-11

@@ -146,6 +146,14 @@ def test_three_classes_are_within_their_stated_error():
     assert stated["relative_error"] < 1e-8
 
 
+def test_every_class_adds_what_its_logarithm_may_be_off_by():
+    """By 1e-12 of 1 for each of its two, and of their sizes, which are below 750 together."""
+    for n_classes in (3, 10, 1000):
+        stated = lattice_error(5.0, n_classes)["relative_error"]
+        assert stated >= 2 * (n_classes + 750) * 1e-12 * (1 - 1e-9)
+        assert stated < 1e-8
+
+
 def test_two_classes_are_within_their_stated_error_where_nothing_is_listed():
     """60 votes behind at sigma = 1.5, some 1e-174, are beyond the law's reach."""
     sigma = 1.5

@@ -1,15 +1,18 @@
 """Merged histograms are the same votes; integrals of products over their classes are exact."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from private_ensembles.labels.histograms import (
+    check_counts,
     iterate_blocks,
     merge_histograms,
     split_into_chunks,
 )
+from private_ensembles.labels.laws.selection import validate_counts
 from private_ensembles.labels.product_integrals import gauss_legendre, leave_one_out_integrals
 
 
@@ -97,3 +100,29 @@ def test_nodes_are_kept_and_cannot_be_written_to():
     assert gauss_legendre(5)[0] is nodes
     with pytest.raises(ValueError, match="read-only"):
         weights[0] = 0.0
+
+
+NO_TABLES = [np.zeros((0, 3), int), np.zeros((3, 0), int), np.ones(3, int), np.ones((1, 2, 2), int)]
+
+
+@pytest.mark.parametrize("counts", NO_TABLES)
+def test_what_is_no_table_of_counts_is_refused(counts):
+    shape = re.escape(str(counts.shape))
+    with pytest.raises(ValueError, match=rf"^counts: shape {shape} must be \(queries, classes\)$"):
+        check_counts(counts)
+    with pytest.raises(ValueError, match=rf"^counts: int64 {shape} must be integers"):
+        validate_counts(counts, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (np.ones((2, 2)), r"^counts: type float64 must be whole numbers$"),
+        ([[1, -1]], r"^counts: -1 must be at least 0$"),
+        ([[0, 0]], r"^counts of query 0 add up to 0, those of query 0 to 0: must be the same"),
+        ([[2, 1], [1, 2], [2, 2]], r"^counts of query 2 add up to 4, those of query 0 to 3: must"),
+    ],
+)
+def test_counts_that_are_no_votes_of_the_same_teachers_are_refused(counts, message):
+    with pytest.raises(ValueError, match=message):
+        check_counts(counts)
