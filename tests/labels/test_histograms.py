@@ -13,6 +13,7 @@ from private_ensembles.labels.histograms import (
     split_into_chunks,
 )
 from private_ensembles.labels.laws.selection import validate_counts
+from private_ensembles.labels.parameters import require_count_table
 from private_ensembles.labels.product_integrals import gauss_legendre, leave_one_out_integrals
 
 
@@ -112,6 +113,8 @@ def test_what_is_no_table_of_counts_is_refused(counts):
         check_counts(counts)
     with pytest.raises(ValueError, match=rf"^counts: int64 {shape} must be integers"):
         validate_counts(counts, 1.0)
+    with pytest.raises(ValueError, match=rf"^counts: int64 {shape}: must be integers"):
+        require_count_table(counts)
 
 
 @pytest.mark.parametrize(
