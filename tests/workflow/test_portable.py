@@ -80,6 +80,47 @@ def test_the_profile_sets_the_key_beside_other_keys(root, finished_tiny_run, run
         assert "portable" in done.stdout + done.stderr
 
 
+# A rehearsal of labels, by each mechanism.
+REHEARSED = """
+import warnings
+import numpy as np
+from private_ensembles import Budget, Rehearsal, release_labels
+
+warnings.simplefilter("ignore")  # of labels that are worth little
+draw = np.random.default_rng(5)
+for teachers, classes in ((40, 2), (50, 7)):
+    counts = draw.multinomial(teachers, draw.dirichlet(np.full(classes, 0.4), 30))
+    for name in ("confident_gnmax_exact", "exponential"):
+        released = release_labels(
+            counts, Budget(4, 1e-5), mechanism=name, rehearsal=Rehearsal(seed=3), anyway=True
+        )
+        print(released.labels.tolist(), released.parameters, "epsilon", released.epsilon)
+"""
+
+
+@needs_avx2
+def test_seeded_labels_of_own_votes_and_their_noise_do_not_depend_on_the_instructions(root):
+    """What they cost is an upper bound, and may differ in its last digits."""
+    environment = os.environ | {"PYTHONPATH": str(root / "workflow")}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", REHEARSED],
+            env=environment | instructions,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        for instructions in ({}, OLDEST)
+    ]
+    assert len(said[0]) == 4
+    for one, other in zip(*said, strict=True):
+        (labels, _, epsilon), (others, _, other_epsilon) = (
+            line.rpartition(" epsilon ") for line in (one, other)
+        )
+        assert labels == others
+        assert float(epsilon) == pytest.approx(float(other_epsilon), rel=1e-9)
+
+
 # What jobs compute, and a hash of each.
 COMPUTED = """
 import hashlib
