@@ -161,7 +161,7 @@ class Reader:
             self._check(block, block.text, block.prints, timeout)
         elif block.language == "console":
             for command, prints in re.findall(
-                r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE
+                r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE
             ):
                 self._check(block, command, prints or None, timeout)
         elif block.language == "python":

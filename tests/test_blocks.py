@@ -104,6 +104,10 @@ def test_a_block_that_prints_another_number_fails(typed):
         typed("```console", "$ true", "$ echo 0.25", "0.26", "```")
 
 
+def test_a_command_of_two_lines_is_one(typed):
+    typed("```console", "$ echo 0.25 \\", "    by 7f3a", "0.25 by 7f3a", "```")
+
+
 def test_a_command_that_fails_does_so_only_where_the_page_says_it(typed):
     with pytest.raises(AssertionError, match="exit status 3"):
         typed("```sh", "exit 3", "```")
