@@ -156,8 +156,8 @@ def test_what_findings_say_of_adversaries_is_in_the_published_study():
     data = published("studies/adversaries").set_index(["dataset", "mechanism", "record"])
     row = data.loc["mnist-10", "gnmax", "natural"].set_index("queries_are")
     share = 100 * row["share_of_proven"]
-    moved = row["moved_votes"]["given"]
-    assert f"moves {moved:.0f} of 100 votes and uses {share['given']:.0f} % of the proven ε" in WORDS
+    votes = f"moves {row['moved_votes']['given']:.0f} of 100 votes"
+    assert f"{votes} and uses {share['given']:.0f} % of the proven ε" in WORDS
     assert f"again and again sees {share['repeated']:.0f} % of it" in WORDS
 
 
