@@ -90,7 +90,7 @@ def test_the_reference_has_every_public_name(site):
 @pytest.mark.slow
 @pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium")
 def test_an_opened_page_finds_what_is_searched_for(site, tmp_path):
-    with browser.open_page(site / "docs" / "faq.html", tmp_path) as page:
+    with browser.open_page(site / "docs" / "tutorial.html", tmp_path) as page:
         page.resize(1280)
         page.evaluate("document.querySelector('.md-search__input').focus()")
         page.call("Input.insertText", text="permute and flip")
