@@ -72,8 +72,9 @@ def section(data: pd.DataFrame) -> str:
         "What `private-ensembles plan` expects of the best mechanism, by the number of teachers, "
         "classes, labels and ε of all labels together, at δ = 10⁻⁵: the share of labels that are "
         "right on the profile of [config.yaml](../../config.yaml). There one teacher alone is "
-        f"right on {100 * teacher_accuracy():.0f} % of the queries. **Bold**: more than one teacher "
-        "alone. Shares are means over 500 queries of the profile or more, and off by a point or two.",
+        f"right on {100 * teacher_accuracy():.0f} % of the queries. **Bold**: more than one "
+        "teacher alone. Shares are means over 500 queries of the profile or more, and off by a "
+        "point or two.",
         data,
         format_shares(data),
     )

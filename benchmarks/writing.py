@@ -8,6 +8,9 @@ import pandas as pd
 
 from benchmarks import measuring
 
+# Facts of a machine, beside which a file of numbers has the versions of packages.
+_MACHINE = ("date", "processor", "cores", "load", "memory", "system", "python")
+
 
 def format_table(columns: Mapping[str, str], data: pd.DataFrame, words: int = 0) -> str:
     """Return a table of a frame's rows.
@@ -35,5 +38,12 @@ def format_section(title: str, name: str, text: str, data: pd.DataFrame, *blocks
         f"Made by `python benchmarks/run.py {name} --write-docs`; numbers behind it: "
         f"[{name}.csv]({name}.csv). {text}"
     )
-    facts = "; ".join(f"{fact}: {value}" for fact, value in measuring.read_machine(data).items())
-    return "\n\n".join([f"## {title}", made, *blocks, f"*Measured on: {facts}.*"]) + "\n"
+    facts = measuring.read_machine(data)
+    load = facts["load"].partition(" (")[0]
+    versions = [f"Python {facts['python']}"]
+    versions += [f"{name} {version}" for name, version in facts.items() if name not in _MACHINE]
+    measured = (
+        f"*{facts['date']}; {facts['processor']}, {facts['cores']} cores, load {load} before the "
+        f"start; {', '.join(versions)}.*"
+    )
+    return "\n\n".join([f"## {title}", made, *blocks, measured]) + "\n"
