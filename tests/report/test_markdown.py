@@ -88,6 +88,19 @@ def test_a_long_table_is_turned_by_the_number_that_it_is_about(tmp_path):
     assert first.count("|") == second.count("|") == 62
 
 
+def test_a_table_with_several_numbers_for_a_cell_is_not_turned(tmp_path):
+    """One of thirty trainings would stand for all."""
+    rows = [
+        f"{name},mnist,{queries},{training},{0.1 * training}"
+        for name in ("gnmax", "ladder")
+        for queries in (20, 100)
+        for training in range(30)
+    ]
+    names = "mechanism,dataset,queries,training,accuracy_mean"
+    (tmp_path / "t.csv").write_text("\n".join([names, *rows]) + "\n")
+    assert table(tmp_path / "t.csv").endswith("120 rows of 4 columns: see the file.")
+
+
 def test_a_long_table_that_nothing_turns_is_left_to_its_file(tmp_path):
     lines = ["a,b", *(f"{n},{n * n}" for n in range(250))]
     (tmp_path / "t.csv").write_text("\n".join(lines))

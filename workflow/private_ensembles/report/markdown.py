@@ -27,6 +27,9 @@ _TURNS = (
     _Turn(("method", "n", "k"), ("delta", "epsilon"), "accuracy_mean", "Mean accuracy of students"),
     _Turn(("n", "k", "accounting"), ("delta", "epsilon"), "releasable_mean", "Labels bought"),
     _Turn(("mechanism",), ("task", "queries", "epsilon"), "accuracy", "Share of right labels"),
+    _Turn(
+        ("mechanism", "stated"), ("labels", "epsilon", "accuracy"), "right", "Share of right labels"
+    ),
     _Turn(("teachers", "classes", "lead"), ("ties",), "delta_most", "The largest δ of one label"),
     _Turn(("mechanism",), ("budget_epsilon",), "correct", "Right labels, expected"),
 )
@@ -94,16 +97,18 @@ def _pivot_table(names: list[str], rows: list[list[str]], digits: int) -> str:
             continue
         column_of = {name: i for i, name in enumerate(names)}
         across = [name for name in turn.across if name in column_of]
-        cells: dict[tuple, dict[tuple, str]] = {}
+        cells: dict[tuple, dict[tuple, list[str]]] = {}
         for row in rows:
             row_key = tuple(row[column_of[name]] for name in turn.rows)
             column_key = tuple(row[column_of[name]] for name in across)
             if value := row[column_of[turn.value]]:
-                cells.setdefault(row_key, {}).setdefault(column_key, value)
+                cells.setdefault(row_key, {}).setdefault(column_key, []).append(value)
+        if any(len(values) > 1 for of_row in cells.values() for values in of_row.values()):
+            continue  # of several numbers in a cell one would stand for all
         columns = list(dict.fromkeys(key for values in cells.values() for key in values))
         heads = [_heading(across, key) for key in columns]
         lines = [
-            [*row_key, *(values.get(key, "") for key in columns)]
+            [*row_key, *(values.get(key, [""])[0] for key in columns)]
             for row_key, values in cells.items()
         ]
         return f"{turn.words} (`{turn.value}`):\n\n" + _format_table(
