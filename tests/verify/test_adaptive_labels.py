@@ -378,6 +378,21 @@ def test_a_label_of_noise_is_no_further_from_its_coin_than_is_said(off):
         assert exact <= found <= exact * (1 + mpmath.mpf(10) ** -30)
 
 
+@pytest.mark.parametrize("classes", [2, 10, 1000])
+@pytest.mark.parametrize(
+    ("sigma", "log_lattice"),
+    [(1, -40), (2**16 - 1, -40), (2**16, -39), (2**17 - 1, -39), (2**17, -38), (2**20, -35)],
+)
+def test_a_lattice_is_coarser_each_time_that_sigma_doubles(sigma, log_lattice, classes):
+    """Its distance is that of theorem 5 in docs/discrete-noise.md; the root is within 1/4096."""
+    with mpmath.workdps(50):
+        root = mpmath.sqrt(2 * mpmath.log(classes))
+        exact = (root + mpmath.mpf(classes) / 2**20) * mpmath.mpf(2) ** log_lattice / sigma
+        found = verify.fine_lattice_total_variation(Fraction(sigma), classes)
+        found = mpmath.mpf(found.numerator) / found.denominator
+        assert exact <= found <= exact * (1 + mpmath.mpf(1) / 4096)
+
+
 def maximum_of(scale, teachers, cells, leads="votes", panels=1):
     law = {"name": "gaussian_maximum", "scale": write_hexadecimal(scale), "classes": 5}
     law |= {"teachers": teachers, "leads": leads, "cells": cells, "panels": panels}
