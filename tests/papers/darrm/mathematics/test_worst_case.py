@@ -105,6 +105,22 @@ def test_few_teachers_at_the_corner_and_its_image_are_looked_at_alone_where_they
     )
 
 
+@pytest.mark.parametrize("seed", [0, 1, 5, 7, 13, 26])
+def test_a_look_ends_early_only_where_the_limit_is_exceeded_and_forgets_no_cost(seed):
+    """The first guess, at three corners, need not be the worst; of the last three it is worse than
+    all that a look meets before it ends.
+    """
+    problem = PrivacyProblem(9, 2, 0.4, 0.02, 0.1)
+    g = problem.odd_vector(oracle.random_gamma(np.random.default_rng(seed), 9))
+    most = eight_corner_worst_case(problem, g)[0].upper
+    known = three_corner_worst_case(problem, g).upper
+    assert worst_case.search_corners(problem, g, 2 * most, first=0).all_seen
+    for first in (0, 1, 2):
+        early = worst_case.search_corners(problem, g, 0.5 * known, first=first)
+        assert early.worst.upper >= known - 1e-12
+        assert early.worst.upper >= early.exceeding[0][0] > 0.5 * known
+
+
 @pytest.mark.parametrize("limit", [-1.0, 0.5, 0.95, 10.0])
 def test_a_look_knows_the_worst_case_whatever_its_limit(limit):
     problem = PrivacyProblem(9, 2, 0.4, 0.02, 0.1)

@@ -171,7 +171,7 @@ def test_one_partition_costs_one_a_label_and_no_size_costs_more(bagged):
         assert (4 * row >= labels * size**2).all()  # m is at least 1/2 for two classes
 
 
-@pytest.mark.parametrize("sizes", [[], [0, 2], [3, 2], [2, 2], [4]])
+@pytest.mark.parametrize("sizes", [[], [0, 2], [3, 2], [2, 2], [1, 1, 2], [4]])
 def test_sizes_out_of_range_are_refused(bagged, sizes):
     votes, _ = bagged(3, 4, 40, 6)
     with pytest.raises(ValueError, match=r"sizes = .*: must be increasing, from 1 to the 3"):
