@@ -1,1 +1,1 @@
-"""How right the labels that PATE's authors released are, and their student (docs/students.md)."""
+"""How right the labels that PATE's authors released are, and their student (docs/pate.md)."""

@@ -1,1 +1,1 @@
-"""Whether PATE's kind of student, a GAN, learns more from few labels (docs/students.md)."""
+"""Whether PATE's kind of student, a GAN, learns more from few labels (docs/pate.md)."""

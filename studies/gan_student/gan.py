@@ -2,7 +2,7 @@
 
 Salimans, Goodfellow, Zaremba, Cheung, Radford & Chen (2016), "Improved Techniques for Training
 GANs", sections 3.1 and 5, with their kind of network for MNIST: what PATE's MNIST and SVHN students
-are. Beside it the workflow's students get further in less time on a CPU (docs/students.md).
+are. Beside it the workflow's students get further in less time on a CPU (docs/pate.md).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What a student between two rounds gains over one round at the same cost (docs/students.md)."""
+"""What a student between two rounds gains over one round at the same cost (docs/pate.md)."""

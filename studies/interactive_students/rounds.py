@@ -2,7 +2,7 @@
 
 Both ways ask the same queries with the same noise and stop after the same number of answers. Every
 check has sensitivity 1 and every label that of a vote, whatever was released before, so that both
-cost the same, whatever the votes (docs/students.md).
+cost the same, whatever the votes (docs/pate.md).
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def statuses(printed):
 
 
 def exact_cost(order, beta, sigma):
-    """docs/gnss.md: the worst pair's Renyi divergence."""
+    """docs/pate.md: the worst pair's Renyi divergence."""
     r = 1 - order + order * math.exp(-2 * beta)
     cost = order * math.exp(-2 * beta) / (2 * sigma**2 * r)
     return cost + (0.5 * math.log(r) + order * beta) / (1 - order)

@@ -167,7 +167,7 @@ def test_exact_costs_exceed_the_printed_ones_in_every_row(printed):
     assert len(rows) == 5
     assert (rows["exact"] > rows["value"]).all()
     mnist = rows[rows["task"] == "mnist"].iloc[0]
-    # 1.607 against 0.518, by quadrature (docs/gnss.md).
+    # 1.607 against 0.518, by quadrature (docs/pate.md).
     assert mnist["exact"] - mnist["value"] == pytest.approx(1.607 - 0.518, abs=2e-3)
 
 

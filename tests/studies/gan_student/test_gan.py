@@ -67,7 +67,7 @@ def test_it_sees_the_labels_that_it_is_given_and_the_whole_pool():
 
 
 def test_on_the_same_labels_the_gan_is_behind_and_slower(root):
-    """What was measured (docs/students.md), where the workflow's student is VAT."""
+    """What was measured (docs/pate.md), where the workflow's student is VAT."""
     table = pd.read_csv(root / "docs" / "studies" / "gan_student.csv")
     ends = table.groupby(["labels", "student"]).tail(1).set_index(["labels", "student"])
     for labels in (100, 1000):

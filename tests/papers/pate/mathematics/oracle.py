@@ -127,7 +127,7 @@ def confident_gnmax_expected_rdp(counts, threshold, sigma1, sigma2, orders):
 
     Every query pays the threshold's lambda / (2 sigma1^2) (one teacher moves the largest count by
     at most 1); its label's cost counts with the probability that it is answered. That is the
-    paper's expectation, not a guarantee (docs/gnss.md). Returns (probability of an answer
+    paper's expectation, not a guarantee (docs/pate.md). Returns (probability of an answer
     (queries,), total cost (orders,)).
     """
     passes, _ = log_answer_probability(counts, threshold, sigma1)

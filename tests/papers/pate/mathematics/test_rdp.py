@@ -175,7 +175,7 @@ def test_cost_is_never_below_the_exact_divergence_to_any_neighbour(
 
 
 def test_a_forward_cost_bounds_one_direction_only():
-    """docs/gnss.md: K = 11, votes 9-2, 300 labels, sigma = 1, delta = 1e-5."""
+    """docs/pate.md: K = 11, votes 9-2, 300 labels, sigma = 1, delta = 1e-5."""
     orders = np.arange(1.5, 20, 0.5)
     forward, _ = rdp_to_dp(orders, 300 * pate.gnmax_rdp([[9, 2]], 1.0, orders)[0], 1e-5)
     assert forward == pytest.approx(10.88, abs=0.005)

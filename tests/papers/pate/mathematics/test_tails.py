@@ -43,7 +43,7 @@ def test_secure_overtaking_is_the_lattices_own_with_half_of_every_tie(sigma):
 
 
 def test_continuous_q_is_below_what_discrete_noise_does():
-    """docs/gnss.md: by 0.05 % at sigma = 40, votes 250-0, and by far more where sigma is small."""
+    """docs/pate.md: by 0.05 % at sigma = 40, votes 250-0, and by far more where sigma is small."""
     for row, sigma, excess in (([250, 0], 40.0, 0.0005), ([250, 0], 5.0, 1.54)):
         exact = tails_of("secure", sigma).log_overtake_probability(row[0])
         continuous = gnmax_log_q([row], sigma)[0]

@@ -41,7 +41,7 @@ def theorem_23(tables: RunTables) -> Finding:
             f"{leaks} {least} to {most} times what the formula says, in the {rows} rows of this "
             "run. It fails for other noise, so the exact cost is used instead."
         )
-    return Finding("pate", title, text, "docs/gnss.md", kind)
+    return Finding("pate", title, text, "docs/pate.md#theorem-23-as-printed-does-not-hold", kind)
 
 
 FINDINGS = (theorem_23,)

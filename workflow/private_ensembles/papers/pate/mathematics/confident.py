@@ -2,7 +2,7 @@
 
 The label of a query costs its data-dependent Rényi bound times the probability that it is answered.
 That is what the paper reports and what its numbers are compared with. It is not a guarantee: it is
-an expectation, and of one direction (docs/gnss.md). All data-dependent fields are not for release.
+an expectation, and of one direction (docs/pate.md). All data-dependent fields are not for release.
 Fields named sanitized_* say what would be published: a normal draw with that mean and standard
 deviation, of which the standard deviation itself is private.
 """

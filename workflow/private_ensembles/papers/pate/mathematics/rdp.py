@@ -6,7 +6,7 @@ underflows.
 
 The paper's costs are forward ones: its f bounds D_lambda(M(D) || M(D')) at the votes D for every
 neighbour D'. Nothing in it bounds D_lambda(M(D') || M(D)), which (epsilon, delta) at D needs as
-well (docs/gnss.md has an example).
+well (docs/pate.md has an example).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Publishing a data-dependent cost: noise in proportion to its smooth sensitivity (PATE, B.5-B.6).
 
-docs/gnss.md proves the costs stated here and shows where Theorem 23 as printed fails.
+docs/pate.md proves the costs stated here and shows where Theorem 23 as printed fails.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def gnss_rdp(order: float, beta: float, sigma: float, *, formula: str = "exact")
     ``exact`` is lambda e^(-2 beta) / (2 sigma^2 r) + (ln(r) / 2 + lambda beta) / (1 - lambda), with
     r = 1 - lambda + lambda e^(-2 beta) > 0, that is beta < ln(lambda / (lambda - 1)) / 2.
     It is attained if SS(D') = e^(-beta) SS(D) and |f(D) - f(D')| = SS(D'), so it cannot be
-    improved (docs/gnss.md). ``paper`` is Theorem 23 as printed, which fails for lambda beta > 1/4;
+    improved (docs/pate.md). ``paper`` is Theorem 23 as printed, which fails for lambda beta > 1/4;
     for comparison only.
 
     Args:
@@ -45,7 +45,7 @@ def gnss_rdp(order: float, beta: float, sigma: float, *, formula: str = "exact")
         ValueError: an argument is outside its range.
 
     References:
-        PATE 2018, Definition 22 and Theorem 23; docs/gnss.md for the exact cost.
+        PATE 2018, Definition 22 and Theorem 23; docs/pate.md for the exact cost.
     """
     sigma = check_sigma(sigma)
     slope, constant = gnss_terms(order, beta, formula=formula)

@@ -3,7 +3,7 @@
 `noise` is "reproducible" (floating-point Gaussians, accounted for as continuous ones) or "secure"
 (discrete Gaussians N_Z(0, sigma^2), ties decided by fair dice). Both are symmetric and
 log-concave, and both cost lambda / (2 sigma^2) at order lambda if a count changes by 1, which is
-what the proofs use (docs/gnss.md). The tails differ.
+what the proofs use (docs/pate.md). The tails differ.
 """
 
 from __future__ import annotations
