@@ -219,6 +219,44 @@ def test_what_thirty_trainings_say_of_mnist_is_what_the_published_tables_hold():
     assert f"{gap / together.std():.1f} deviations" in WORDS
 
 
+def table_of(page, heading):
+    """The cells of the table in docs/PAGE that is headed so, by rows, without its own head."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(heading)[2]
+    lines = text.partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_results_of_pate_are_those_of_the_published_table():
+    """docs/pate.md, "Results": answers, epsilon, what is certain, students and the baseline."""
+    table = published("pate/table1")
+    table = table[~(table["synthetic"] & table["aggregator"].str.startswith("lnmax"))]
+    shown = table_of("pate.md", "| | labels | ε as published")
+    for (_, labels, epsilon, certain, student, baseline), row in zip(
+        shown, table.to_dict("records"), strict=True
+    ):
+        assert labels.split(" ")[0] == f"{row['answered']:,.0f}"
+        assert epsilon.split(" ")[0] == f"{row['epsilon']:.2f}"
+        bounds = row["exact_data_independent_epsilon"], row["data_independent_epsilon"]
+        cost = bounds[1] if math.isnan(bounds[0]) else bounds[0]
+        assert certain == upwards(cost, 2 if cost < 10 else 1)
+        for cell, name in ((student, "student_accuracy"), (baseline, "baseline_accuracy")):
+            accuracy = "" if math.isnan(row[name]) else f"{100 * row[name]:.1f} %"
+            assert cell.replace("*", "").partition(" (")[0] in (accuracy, ""), (cell, accuracy)
+        assert bool(student) == (row["student_seeds"] > 0)
+
+
+def test_two_rounds_are_those_of_the_published_study():
+    """docs/pate.md: the table of students between two rounds."""
+    shown = table_of("pate.md", "| | asked | answered | reinforced")
+    for cells, row in zip(
+        shown, published("studies/interactive_students").to_dict("records"), strict=True
+    ):
+        counts = [row[name] for name in ("asked", "answered", "reinforced", "right")]
+        assert cells[1:5] == [f"{count:.0f}" if count else "" for count in counts]
+        assert cells[5:7] == [f"{row['epsilon']:.2f}", upwards(row["certain_epsilon"], 2)]
+        assert cells[7] == f"{100 * row['student_accuracy']:.1f} %"
+
+
 NZC = {
     "LNMax (100 labels)": "lnmax-100",
     "LNMax (1,000)": "lnmax-1000",
