@@ -67,7 +67,7 @@ def test_nothing_else_may_be_different(find):
     [
         {"rule": "tabulate_privacy_loss"},
         {"params": {"m": 5, "code": "abc"}},
-        {"params": {"m": 3, "code": "abd"}},
+        {"params": {"m": 3, "code": "def"}},
         {"seed": 1},
         {"versions": {"private-ensembles": "1", "numpy": "2.4.7"}},
         {"python": "3.12.1"},
