@@ -111,6 +111,19 @@ def _exact_delta(pairs, epsilon_):
     return max(deltas)
 
 
+@pytest.mark.parametrize(("labels", "noise"), [(5268, 0.008), (100, 0.05), (40, 0.02)])
+def test_last_bits_of_the_divergences_change_no_epsilon(labels, noise, monkeypatch):
+    """They depend on the processor; of 5,268 labels the tenth digit did."""
+    deltas, step = label_loss._label_divergences(noise)
+    exact = plain_epsilon(labels, noise, 1e-5)
+    for seed in range(4):
+        other = deltas * (1 + 2e-16 * np.random.default_rng(seed).uniform(-1, 1, deltas.shape))
+        monkeypatch.setattr(
+            label_loss, "_label_divergences", lambda noise, other=other: (other, step)
+        )
+        assert plain_epsilon(labels, noise, 1e-5) == exact
+
+
 @pytest.mark.keeps("papers.dpbag.mathematics.label_loss:plain_epsilon")
 def test_no_votes_of_several_queries_lose_more_than_is_claimed():
     generator = np.random.default_rng(0)
