@@ -57,6 +57,12 @@ def test_record_says_where_a_result_came_from(recorded_file):
     assert record["seed"] == 7
     assert record["sha256"] == hashlib.sha256(recorded_file.read_bytes()).hexdigest()
     assert {"versions", "revision", "python", "machine", "device", "inputs"} <= set(record)
+    assert {"processor", "instruction_sets", "portable"} <= set(record)
+
+
+def test_what_results_hold_themselves_is_the_same_on_every_processor():
+    """Votes and teachers hold their surroundings, and a portable run promises their bytes."""
+    assert set(surroundings()) == {"versions", "revision", "python", "machine", "device"}
 
 
 def test_failed_job_leaves_no_record(rule):

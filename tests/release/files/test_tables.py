@@ -120,6 +120,17 @@ def test_a_first_line_of_as_many_names_as_classes_is_read_as_it_is_told(tmp_path
             {"class_names": NAMES},
             "line 2, column 'ben': 'dgo' is none of the classes: must be one of cat, dog, bird",
         ),
+        # As CatBoost 1.2 predicts 20260101 and 0.8 (findings/catboost_merged_labels.sh).
+        (
+            "anna,ben\n20260100,20260102\n",
+            {"class_names": ("20260101", "20260102", "20260103")},
+            "line 2, column 'anna': '20260100' is none of the classes: must be one of 20260101, ",
+        ),
+        (
+            "anna,ben\n0.2,0.800000011920929\n",
+            {"class_names": ("0.2", "0.5", "0.8")},
+            "column 'ben': '0.800000011920929' is none of the classes: must be one of 0.2, 0.5",
+        ),
         ("cat,dog\ncat,Dog\ncat,cat\n", {"class_names": NAMES}, "line 2, column 2: 'Dog' is none"),
         ("cat,dgo\ncat,dog\n", {"class_names": NAMES}, "line 1: 'dgo' is none of the classes, and"),
         ("0,x\n0,1\n1,1\n", {}, "line 1: 'x' is none of the classes, and other cells are: must be"),
