@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from private_ensembles.audit.histograms import enumerate_histograms, neighbour_pairs
 from private_ensembles.labels import registry
 from private_ensembles.labels.laws.gaussian import GaussianNoise
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.task import (
     Budget,
     Ensemble,
+    Protection,
     Task,
     Wanted,
 )
@@ -49,6 +51,30 @@ def test_neighbours_that_nobody_knows_are_not_made_up(name, parameters, message)
     task = Task(Ensemble(9, 3), Budget(1.0, 1e-5), Wanted(1), secure=True)
     with pytest.raises(ValueError, match=message):
         load_mechanism(name).law.dominating_pairs(task, parameters)
+
+
+@pytest.mark.parametrize("name", ["gnmax_exact", "lnmax_pure", "exponential", "permute_and_flip"])
+@pytest.mark.parametrize("scale", [0.4, 1.0, 3.0])
+@pytest.mark.parametrize(
+    ("teachers", "n_classes", "reach"),
+    [(3, 2, 1), (4, 2, 1), (3, 3, 1), (4, 3, 1), (3, 4, 1), (4, 2, 2), (4, 3, 2), (4, 4, 3)],
+)
+def test_no_votes_that_move_tell_more_than_the_dominating_pairs(
+    name, scale, teachers, n_classes, reach
+):
+    """Ties of an even number of votes are met with another class as well, and leads of one."""
+    law = load_mechanism(name).law
+    noise = law.noise_at_scale(scale)
+    moved = Protection.disjoint(reach=reach)
+    task = Task(Ensemble(teachers, n_classes), Budget(1.0, 1e-5), Wanted(1), moved)
+    t = np.exp(np.linspace(0, 6, 49))
+    found = law.dominating_pairs(task, noise).hockey_stick_divergences(t).max(axis=0)
+    rows = enumerate_histograms(teachers, n_classes)
+    pairs = neighbour_pairs(rows, reach)
+    table = law.distribution(rows, noise)
+    before, after = table[pairs.ravel()], table[pairs[:, ::-1].ravel()]
+    exact = np.maximum(before[:, :, None] - after[:, :, None] * t, 0).sum(axis=1).max(axis=0)
+    assert (found >= exact * (1 - 1e-9) - 1e-15).all()
 
 
 @pytest.mark.parametrize("name", registry.offered_mechanisms())
