@@ -102,7 +102,7 @@ def test_six_counts_of_table_6_come_out_with_equation_3_alone(root):
     assert all(abs(trusted[place][0] - trusted[place][1]) < 1 for place in six)
     assert all(0.5 < stated[place][0] / stated[place][1] < 0.9 for place in six)
     # Every count of the table is near print with it.
-    assert all(abs(ours - printed) < max(1, 0.017 * printed) for ours, printed in trusted.values())
+    assert all(abs(ours - printed) < max(2, 0.017 * printed) for ours, printed in trusted.values())
 
 
 def test_table_8_does_not_show_equation_3(root):
