@@ -184,13 +184,22 @@ def test_the_largest_loss_of_a_label_is_never_rounded_down(monkeypatch, reach):
             assert close_above(loss, 2 * reach * rate)
 
 
+@pytest.mark.parametrize("n_classes", [3, 4, 50])
 @pytest.mark.parametrize(
     ("name", "noise"),
     [("gnmax_exact", GaussianNoise(4.0)), ("confident_gnmax", CheckedNoise(5.0, 3.0, 2.0))],
 )
-def test_what_many_classes_err_by_is_quadrature_s_share_and_that_of_normal_tails(name, noise):
-    said = load_mechanism(name).law.numerical_error(9, 4, noise)["relative_error"]
+def test_what_many_classes_err_by_is_quadrature_s_share_and_that_of_normal_tails(
+    name, noise, n_classes
+):
+    said = load_mechanism(name).law.numerical_error(9, n_classes, noise)["relative_error"]
     assert 1e-10 + normal_error(40) <= said <= 1e-8
+
+
+@pytest.mark.parametrize("n_classes", [3, 4, 50])
+def test_a_label_of_laplace_noise_errs_by_its_quadrature_in_more_than_two_classes(n_classes):
+    said = laplace.LAW.numerical_error(9, n_classes, laplace.LAW.noise_at_scale(4.0))
+    assert said == {"relative_error": 0.0, "absolute_error": 1e-12}  # `lnmax_distribution`'s
 
 
 @pytest.mark.parametrize(
