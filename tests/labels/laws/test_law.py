@@ -19,7 +19,7 @@ from private_ensembles.labels.task import (
 from private_ensembles.papers.nzc.law import ImmutableNoise
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("secure", [False, True])
 @pytest.mark.parametrize("name", ["gnmax", "gnmax_exact", "lnmax_pure", "exponential"])
 def test_what_is_right_is_an_entry_of_the_distribution(name, secure, n_classes):
