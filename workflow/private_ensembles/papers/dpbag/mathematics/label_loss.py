@@ -28,8 +28,8 @@ from private_ensembles.base.stated_bounds import upper_bound
 
 # One label's privacy loss has so many grid points on either side of 0.
 _GRID = 200
-# An epsilon is rounded up to a multiple of so many steps of the grid.
-_ROUNDED = 1e-3
+# An epsilon is rounded up to a multiple of so many steps of the grid for each label.
+_ROUNDED = 1e-6
 
 
 def ones_probability(gap, noise):
@@ -102,8 +102,8 @@ def _label_divergences(noise):
 def plain_epsilon(labels, noise, delta):
     """Return the epsilon of `labels` labels for all votes, at delta, rounded up.
 
-    It is a multiple of `_ROUNDED` steps of the grid: what the composition adds for its own
-    rounding depends on last bits, which are the processor's, and is far less.
+    It is a multiple of `_ROUNDED` steps of the grid for each label: what the composition adds for
+    its own rounding depends on last bits, which are the processor's, and is far less.
 
     Args:
         labels: integer >= 0.
@@ -118,7 +118,7 @@ def plain_epsilon(labels, noise, delta):
     if labels == 0:
         return 0.0
     deltas, grid_step = _label_divergences(float(noise))
-    return compose(deltas, grid_step, int(labels)).epsilon(delta, _ROUNDED * grid_step)
+    return compose(deltas, grid_step, int(labels)).epsilon(delta, labels * _ROUNDED * grid_step)
 
 
 def plain_label_count(budget, noise, delta):
