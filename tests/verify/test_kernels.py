@@ -19,6 +19,11 @@ from . import mutations, truth
 ONE = verify.ONE
 
 
+@pytest.fixture(autouse=True)
+def any_work():
+    verify.steps.allow(10**12)
+
+
 def stick_of(kernel, x, step):
     """The kernel's hockey stick at e^x."""
     first, masses, lost = kernel
