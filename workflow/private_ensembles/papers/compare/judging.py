@@ -265,7 +265,7 @@ def _describe_numbers(relation: Relation, tolerance: float) -> str:
         return f"{words}; it must be above {tolerance:.3g}." + (
             unsure if 0 < relation.ours.value <= tolerance else ""
         )
-    if relation.half:
+    if relation.half > 0:
         ends = (relation.published + sign * relation.half for sign in (-1, 1))
         claimed = "Claimed " + " to ".join(f"{end:.4g}" for end in ends)
     else:
