@@ -204,6 +204,25 @@ def test_layers_that_opacus_gets_right_are_taken(name):
     assert not any(hasattr(parameter, "grad_sample") for parameter in model.parameters())
 
 
+def test_frozen_layers_stay_as_they_are_and_one_must_be_trained():
+    """As in a network whose first layers were trained on public data."""
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 8), nn.Tanh(), nn.Linear(8, 3))
+    for parameter in model[1].parameters():
+        parameter.requires_grad_(False)
+    before = copy.deepcopy(model.state_dict())
+    images = torch.rand(4, *SHAPE, generator=torch.Generator().manual_seed(0))
+    labels = torch.zeros(4, dtype=torch.int64)
+    training = PrivateTraining(1.0, 1.0, batch_size=2, epochs=1, learning_rate=0.1)
+    sources = {"sampling": SeededTensors(0), "noise": SeededTensors(1)}
+    after = train_private_teacher(model, images, labels, training, **sources)
+    stayed = {name for name, value in after.items() if torch.equal(value, before[name])}
+    assert stayed == {"1.weight", "1.bias"}
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    with pytest.raises(ValueError, match="must have parameters that are trained; all are frozen"):
+        train_private_teacher(model, images, labels, training, **sources)
+
+
 @pytest.mark.parametrize(
     ("layer", "message"),
     [

@@ -24,6 +24,7 @@ from private_ensembles.training.teachers.layerwise import LayerwiseGradients
 from private_ensembles.training.teachers.record_gradients import (
     require_opacus_gradients,
     require_plain_layers,
+    trained_parameters,
 )
 from private_ensembles.training.teachers.sharded_records import ShardedRecords
 from private_ensembles.training.teachers.sources import Source
@@ -64,7 +65,7 @@ def train_private_teacher(
     secure noise is summed from four samples as there (see `base.secure.normal`).
 
     Args:
-        model: The network.
+        model: The network. Frozen parameters stay as they are.
         images: float32 (N, 1, height, width) in [0, 1], on `device`.
         labels: int64 (N,), on `device`.
         training: How to train.
@@ -84,7 +85,7 @@ def train_private_teacher(
     images = images.contiguous()  # Opacus 1.6 computes wrong gradients for channels-last images
     require_opacus_gradients(model, images.shape[1:], device)
     wrapped = GradSampleModule(model, loss_reduction="sum")
-    parameters = list(model.parameters())
+    parameters = [parameter for _, parameter in trained_parameters(model)]
     deviation = training.noise_multiplier * training.max_grad_norm
     with warnings.catch_warnings():
         # Opacus' hooks make the first layer warn: its input, the images, rightly needs no gradient.

@@ -84,10 +84,18 @@ def require_opacus_gradients(model, image_shape, device="cpu"):
         )
 
 
+def trained_parameters(model):
+    """Return the parameters that are not frozen, with their names; ValueError if all are."""
+    trained = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+    if not trained:
+        raise ValueError("model: must have parameters that are trained; all are frozen")
+    return trained
+
+
 def _gradients(model, images, labels):
     """Return the gradients of the summed cross-entropy by the parameters' names."""
     loss = cross_entropy(model(images), labels, reduction="sum")
-    parameters = dict(model.named_parameters())
+    parameters = dict(trained_parameters(model))
     parts = torch.autograd.grad(loss, list(parameters.values()), materialize_grads=True)
     return dict(zip(parameters, parts, strict=True))
 
@@ -102,7 +110,7 @@ def _opacus_gradients(model, images, labels):
         warnings.filterwarnings("ignore", message="Full backward hook is firing")
         cross_entropy(wrapped(images), labels, reduction="sum").backward()
     found = {}
-    for name, parameter in model.named_parameters():
+    for name, parameter in trained_parameters(model):
         if parameter.grad_sample is None:
             raise ValueError(f"model: {name}: Opacus finds no gradients of single records for it")
         found[name] = parameter.grad_sample
