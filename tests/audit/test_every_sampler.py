@@ -81,6 +81,7 @@ OTHER = {
     "papers/darrm/monte_carlo.py algorithm_5_draws": SIMULATED,
     "papers/darrm/mathematics/objective.py uniform_points": SIMULATED,
     "training/data/prepare.py split_indices": PUBLIC,
+    "training/teachers/record_gradients.py require_opacus_gradients": SIMULATED,
     "adversaries/attacks.py Attacks.run_attacks": PUBLIC,
     "adversaries/attacks.py natural_records": PUBLIC,
     "training/data/shards.py cut_shards": PUBLIC,

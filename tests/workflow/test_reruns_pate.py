@@ -159,6 +159,7 @@ FILES = {
     f"{MODULE}/papers/pate/section.py": NOTHING,  # its values are what counts
     f"{MODULE}/papers/pate/targets.py": NOTHING,  # the files that it names are what counts
     f"{MODULE}/papers/pate/relations.py": END,
+    f"{MODULE}/papers/pate/figure1_students.py": END,
     f"{MODULE}/papers/pate/findings.py": {"build_index"},
     f"{MODULE}/papers/common/students.py": STUDENTS | BASELINES,
     f"{MODULE}/training/student/network.py": STUDENTS | BASELINES,
