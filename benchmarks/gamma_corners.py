@@ -8,15 +8,12 @@ older checkout, and both take turns:
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.measuring import ROOT, add_machine, describe_machine
+from benchmarks.measuring import ROOT, add_machine, describe_machine, run_in_checkout
 from benchmarks.writing import format_section, format_table
 
 PRIOR = "uniform:0.5,1"
@@ -48,10 +45,7 @@ print(json.dumps({
 
 def measure_point(root: Path, point: tuple) -> dict:
     """Return what a checkout's certified optimisation took and came to, imports paid before."""
-    environment = dict(os.environ) | {"PYTHONPATH": str(root / "workflow")}
-    command = [sys.executable, "-c", _OPTIMIZE, json.dumps([*point, PRIOR])]
-    options = {"env": environment, "capture_output": True, "text": True}
-    return json.loads(subprocess.run(command, check=True, **options).stdout)
+    return run_in_checkout(root, _OPTIMIZE, [*point, PRIOR])
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import json
 import multiprocessing
 import os
 import platform
 import resource
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ProcessPoolExecutor
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -39,6 +42,39 @@ def peak_memory() -> float:
     if status.exists():
         return int(status.read_text(encoding="ascii").partition("VmHWM:")[2].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def run_in_checkout(
+    root: Path,
+    code: str,
+    argument: object,
+    *,
+    unset: Collection[str] = (),
+    patience: float | None = None,
+) -> Any:
+    """Run code in a fresh Python with a checkout's package; return what it prints, which is JSON.
+
+    Args:
+        root: the checkout's folder.
+        code: reads its argument, as JSON, from `sys.argv[1]`.
+        argument: what JSON can hold.
+        unset: variables that the process does not have.
+        patience: seconds of the clock until it is no longer waited for; None: as long as it takes.
+
+    Raises:
+        subprocess.TimeoutExpired: it takes longer.
+    """
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment["PYTHONPATH"] = str(root / "workflow")
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(argument)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=patience,
+    )
+    return json.loads(done.stdout)
 
 
 def run_in_process(call: Callable, **arguments):

@@ -7,15 +7,13 @@ If the environment variable OLD names the folder of an older checkout, both draw
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.measuring import ROOT, add_machine, describe_machine
+from benchmarks.measuring import ROOT, add_machine, describe_machine, run_in_checkout
 from benchmarks.writing import format_section, format_table
 
 ROUNDS = 3
@@ -48,11 +46,8 @@ print(json.dumps([ended[0] - started[0], ended[1] - started[1], peak, counts.nby
 
 def measure_draw(mechanism: str, queries: int, classes: int, code: Path) -> dict[str, float]:
     """Return the seconds of drawing all labels with this code, and the largest memory, MiB."""
-    wanted = json.dumps([mechanism, queries, classes, TEACHERS, SIGMA])
-    command = [sys.executable, "-c", DRAW, wanted]
-    variables = os.environ | {"PYTHONPATH": str(code / "workflow")}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
-    seconds, wall, peak, counts = json.loads(done.stdout)
+    wanted = [mechanism, queries, classes, TEACHERS, SIGMA]
+    seconds, wall, peak, counts = run_in_checkout(code, DRAW, wanted)
     return {"seconds": seconds, "wall": wall, "peak_mib": peak, "counts_mib": counts}
 
 

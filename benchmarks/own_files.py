@@ -62,8 +62,10 @@ def write_file(path: Path, holds: str, queries: int, teachers: int, classes: int
         votes = np.stack([np.bincount(row, minlength=classes) for row in votes])
     if path.suffix == ".npy":
         np.save(path, votes)
+    elif path.suffix == ".npz" and holds == "counts":
+        np.savez_compressed(path, counts=votes)
     elif path.suffix == ".npz":
-        np.savez_compressed(path, **{"counts" if holds == "counts" else "votes": votes})
+        np.savez_compressed(path, votes=votes)
     else:
         frame = pd.DataFrame(votes).add_prefix("teacher")
         if holds == "votes and names":

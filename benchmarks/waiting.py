@@ -8,16 +8,14 @@ variable OLD names the folder of an older checkout, both take turns:
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.measuring import ROOT, add_machine, describe_machine
+from benchmarks.measuring import ROOT, add_machine, describe_machine, run_in_checkout
 from benchmarks.writing import format_section, format_table
 
 # A task is what, teachers, classes, queries, labels, noise, and the processor seconds that it
@@ -109,16 +107,11 @@ def measure_plan(root: Path, arguments: dict, patience: float | None = None) -> 
         "MKL_NUM_THREADS",
         "PYTHONDONTWRITEBYTECODE",
     }
-    environment = {name: value for name, value in os.environ.items() if name not in unset}
-    environment["PYTHONPATH"] = str(root / "workflow")
-    command = [sys.executable, "-c", _PLAN, json.dumps(arguments)]
-    options = {"env": environment, "capture_output": True, "text": True, "timeout": patience}
     try:
-        completed = subprocess.run(command, check=True, **options)
+        return run_in_checkout(root, _PLAN, arguments, unset=unset, patience=patience)
     except subprocess.TimeoutExpired:
         no_numbers = dict.fromkeys(("seconds", "wall_seconds", "mib", "right"), math.nan)
         return no_numbers | {"best": f"no end in {patience} s"}
-    return json.loads(completed.stdout)
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 from private_ensembles.base import settings as types
 from private_ensembles.base.settings import describe_key
 from private_ensembles.run.configuration import Configuration
-from private_ensembles.training.data_section import FileName
+from private_ensembles.training.data_section import Addresses, FileName
 from private_ensembles.training.section import NetworkStudent
 
 
@@ -98,9 +98,7 @@ class TeachersLabels(types.Section):
     git_blob: str = Field(
         pattern="^[0-9a-f]{40}$", description="Its hash in git, until a sha256 is known."
     )
-    urls: list[Annotated[str, Field(pattern="^(https?|file)://")]] = Field(
-        min_length=1, description="Public addresses, in the order in which they are tried."
-    )
+    urls: Addresses
 
 
 class AuthorsVotes(types.Section):

@@ -1,9 +1,6 @@
 """noise_scale, label_epsilon and what is exported: of one account, and never cheaper than it."""
 
 import itertools
-import os
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -22,7 +19,7 @@ from private_ensembles.labels.task import (
     Task,
     Wanted,
 )
-from tests.instructions import OLDEST, needs_avx2
+from tests.instructions import needs_avx2, print_twice
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-4, "labels": 5, "teachers": 9}
 LAWS = ("gnmax", "exponential", "permute_and_flip")
@@ -193,16 +190,6 @@ for name, classes in itertools.product(names, (2, 10)):
 @needs_avx2
 def test_scales_of_noise_do_not_depend_on_the_processor_s_instructions(root):
     """Last bits decided to which others the exponential mechanism joined a pair."""
-    environment = {**os.environ, "PYTHONPATH": str(root / "workflow")}
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", SCALES],
-            env=environment | instructions,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for instructions in ({}, OLDEST)
-    ]
-    assert len(said[0].splitlines()) == 8
-    assert said[0] == said[1]
+    usual, oldest = print_twice(root, SCALES)
+    assert len(usual.splitlines()) == 8
+    assert usual == oldest

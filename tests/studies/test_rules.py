@@ -39,8 +39,13 @@ def test_the_authors_votes_come_from_a_mirror_and_nothing_else_is_needed(
     (folder / "mnist_250_teachers_labels.npy").touch()
     plan = planned(
         copy_workflow(tmp_path / "workflow"),
-        *("--snakefile", "studies/Snakefile", "--config", "data=paper"),
-        *(f"data_mirror={folder.parent}", "--", "results/studies/tables/authors_votes.csv"),
+        "--snakefile",
+        "studies/Snakefile",
+        "--config",
+        "data=paper",
+        f"data_mirror={folder.parent}",
+        "--",
+        "results/studies/tables/authors_votes.csv",
     )
     assert set(plan) == {"download_authors_votes", "account_authors_votes"}
 

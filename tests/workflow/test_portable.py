@@ -13,7 +13,7 @@ from private_ensembles.base import instruction_sets
 from private_ensembles.base.provenance import record_path
 from private_ensembles.command.main import main
 from private_ensembles.run.check import ConfigError, check, read_yaml
-from tests.instructions import OLDEST, needs_avx2
+from tests.instructions import OLDEST, needs_avx2, print_twice
 
 from . import comparison
 
@@ -127,19 +127,9 @@ for teachers, classes in ((40, 2), (50, 7)):
 @needs_avx2
 def test_seeded_labels_of_own_votes_and_their_noise_do_not_depend_on_the_instructions(root):
     """What they cost is an upper bound, and may differ in its last digits."""
-    environment = os.environ | {"PYTHONPATH": str(root / "workflow")}
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", REHEARSED],
-            env=environment | instructions,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()
-        for instructions in ({}, OLDEST)
-    ]
-    assert len(said[0]) == 4
-    for one, other in zip(*said, strict=True):
+    usual, oldest = print_twice(root, REHEARSED)
+    assert len(usual.splitlines()) == 4
+    for one, other in zip(usual.splitlines(), oldest.splitlines(), strict=True):
         (labels, _, epsilon), (others, _, other_epsilon) = (
             line.rpartition(" epsilon ") for line in (one, other)
         )

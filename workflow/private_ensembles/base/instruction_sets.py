@@ -85,8 +85,9 @@ def describe_loaded() -> dict[str, str]:
         used["NumPy"] = names[-1] if names else "none"
         from threadpoolctl import threadpool_info  # late: not every job has numbers
 
-        cores = {pool.get("architecture") for pool in threadpool_info()}
-        used |= {"OpenBLAS": " ".join(sorted(filter(None, cores)))} if any(cores) else {}
+        cores = {pool["architecture"] for pool in threadpool_info() if pool.get("architecture")}
+        if cores:
+            used["OpenBLAS"] = " ".join(sorted(cores))
     if (torch := _loaded("torch")) is not None:
         used["PyTorch"] = torch.backends.cpu.get_cpu_capability()
         if torch.backends.mkldnn.is_available():

@@ -64,13 +64,13 @@ def run(options: argparse.Namespace) -> int:
     }
     start = comparison.results_folder(options.first)
     records = Records(start, comparison.results_folder(options.second))
-    used: list[tuple[Instructions, Instructions]] = []
+    used: tuple[Instructions, Instructions] | None = None
     for name, table in compared.items():
         path = first[name].relative_to(start).as_posix()
         reason = records.find_other_processor(path) if table.kind == "differs" else None
         if reason is not None:
             compared[name] = comparison.mark_other_processor(table)
-            used.append(reason)
+            used = used or reason
     changed: list[comparison.ChangedStatus] = []
     if "fidelity.csv" in common and compared["fidelity.csv"].kind != "equal":
         changed = comparison.changed_statuses(first["fidelity.csv"], second["fidelity.csv"])
@@ -89,9 +89,9 @@ def run(options: argparse.Namespace) -> int:
             for status in changed
         ],
     }
-    if used:
-        report["processors"] = [instructions._asdict() for instructions in used[0]]
-    lines = _describe_comparison(kinds, alone, changed, options.tolerance, used[:1])
+    if used is not None:
+        report["processors"] = [instructions._asdict() for instructions in used]
+    lines = _describe_comparison(kinds, alone, changed, options.tolerance, used)
     emit(report, lines, as_json=options.json)
     return 0 if same else 1
 
@@ -101,14 +101,15 @@ def _describe_comparison(
     alone: Mapping[str, Sequence[str]],
     changed: Sequence[comparison.ChangedStatus],
     tolerance: float,
-    used: Sequence[tuple[Instructions, Instructions]],
+    used: tuple[Instructions, Instructions] | None,
 ) -> Iterator[str]:
     """Yield the comparison as lines of text, from the tables of each kind by name.
 
-    `used` holds what the runs used, if that is why tables differ.
+    used: what the runs computed with, if that is why tables differ.
     """
     numbers = {kind: len(tables) for kind, tables in kinds.items()}
-    by_processor = f"{numbers['other processor']} by another processor, " if used else ""
+    others = numbers["other processor"]
+    by_processor = f"{others} by another processor, " if others else ""
     yield (
         f"{sum(numbers.values())} tables in both: {numbers['equal']} equal bit for bit, "
         f"{numbers['rounding']} up to rounding, {by_processor}{numbers['differs']} different"
@@ -118,7 +119,8 @@ def _describe_comparison(
         name, worst = max(kinds["rounding"].items(), key=lambda item: item[1].largest)
         summary = f"{_count_cells(cells)}, {worst.largest:.2g} at most"
         yield f"rounding in {summary}: {name}, {_shorten(worst.where)}"
-    for first, second in used:
+    if used is not None:
+        first, second = used
         yield f"processors: {_describe(first, second)} and {_describe(second, first)}"
     for kind, word in (("other processor", "other processor"), ("differs", "different")):
         for name, table in kinds[kind].items():
@@ -132,7 +134,7 @@ def _describe_comparison(
         yield f"and {len(changed) - _SHOWN} more statuses (--json lists all)"
     if kinds["differs"] or any(alone.values()):
         yield f"not the same (tolerance {tolerance:g}, relative)"
-    elif used:
+    elif used is not None:
         yield f"the same but for another processor (tolerance {tolerance:g}, relative)"
     else:
         yield f"the same within {tolerance:g}, relative" if kinds["rounding"] else "the same"

@@ -23,7 +23,7 @@ from private_ensembles.report.charts import spent_chart
 from private_ensembles.report.findings import read_findings, select_paper_findings
 from private_ensembles.report.html import VERDICTS, read_caption
 from private_ensembles.report.page import ASSETS, page
-from private_ensembles.report.sections import Section, read_sections
+from private_ensembles.report.sections import Section, read_sections, short_title
 
 _AUDIT = Section("audit", "Audit: claimed, proven and exact privacy of every mechanism", [])
 
@@ -89,7 +89,7 @@ def build(
         cards=verdict.cards(compared, titles, rail, findings, relations),
         charts=[spent_chart(pd.read_csv(path)) for path in ledgers],
         findings={
-            titles.get(paper, paper).partition(":")[0]: select_paper_findings(findings, paper)
+            short_title(paper, titles): select_paper_findings(findings, paper)
             for paper in dict.fromkeys(finding.paper for finding in findings)
         },
         chapters=[

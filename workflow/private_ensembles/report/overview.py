@@ -9,6 +9,7 @@ from private_ensembles.base.digits import format_number
 from private_ensembles.papers.compare.comparison import RELATION
 from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.report.printed_numbers import name_position, row_anchor, sort_in_paper_order
+from private_ensembles.report.sections import short_title, sort_papers
 
 # A square stands in one of these columns, by ours as a share of the printed number.
 PLACES = ("less than half", "less", "within 1\N{NO-BREAK SPACE}%", "more", "more than twice")
@@ -47,19 +48,17 @@ def overview(fidelity: pd.DataFrame, titles: Mapping[str, str]) -> list[PaperSqu
         fidelity: ``fidelity.csv`` as text.
         titles: The papers' titles on the page.
     """
-    papers = []
-    for paper, rows in sort_in_paper_order(fidelity).groupby("paper", sort=False):
-        title = titles.get(str(paper), str(paper)).partition(":")[0]
+    squares_of = {}
+    for name, rows in sort_in_paper_order(fidelity).groupby("paper", sort=False):
+        paper = str(name)
         places: list[list[Square]] = [[] for _ in PLACES]
         for number, row in rows[rows["reproduced"] != ""].iterrows():
             places[_place(row)].append(
                 Square(row_anchor(number), row["status"], _words(row), row["kind"] == RELATION)
             )
-        papers.append(
-            PaperSquares(str(paper), title, places, int((rows["reproduced"] == "").sum()))
-        )
-    order = {paper: place for place, paper in enumerate(titles)}
-    return sorted(papers, key=lambda one: order.get(one.paper, len(order)))
+        without = int((rows["reproduced"] == "").sum())
+        squares_of[paper] = PaperSquares(paper, short_title(paper, titles), places, without)
+    return [squares_of[paper] for paper in sort_papers(squares_of, titles)]
 
 
 def statuses_of(papers: list[PaperSquares]) -> list[str]:

@@ -11,6 +11,7 @@ from private_ensembles.base.digits import format_number
 from private_ensembles.labels import display_names
 from private_ensembles.report.html import Cell, html_table
 from private_ensembles.report.page import pieces
+from private_ensembles.report.sections import short_title
 
 # A list has a paper's parts in this order.
 _PARTS = ("section", "table", "figure", "appendix")
@@ -94,8 +95,7 @@ def printed_tables(compared: pd.DataFrame, titles: Mapping[str, str]) -> list[Pr
             if item.startswith("table")
         }
         if tables:
-            title = titles.get(str(paper), str(paper)).partition(":")[0]
-            papers.append(PrintedTables(str(paper), title, tables))
+            papers.append(PrintedTables(str(paper), short_title(str(paper), titles), tables))
     return papers
 
 

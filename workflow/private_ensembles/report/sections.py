@@ -4,7 +4,7 @@
 beside the captions that all of them name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +70,25 @@ class Section:
         'NZC'
         """
         return self.short or self.title.partition(":")[0]
+
+
+def short_title(paper: str, titles: Mapping[str, str]) -> str:
+    """Return what a paper's title has before its colon, or its name if it has no title.
+
+    >>> short_title("nzc", {"nzc": "NZC: labels"}), short_title("toy", {})
+    ('NZC', 'toy')
+    """
+    return titles.get(paper, paper).partition(":")[0]
+
+
+def sort_papers(papers: Iterable[str], titles: Mapping[str, str]) -> list[str]:
+    """Return papers in the order of the page; those that it does not know come last.
+
+    >>> sort_papers(["toy", "nzc", "pate"], {"pate": "PATE", "darrm": "DaRRM", "nzc": "NZC"})
+    ['pate', 'nzc', 'toy']
+    """
+    order = {paper: place for place, paper in enumerate(titles)}
+    return sorted(papers, key=lambda paper: order.get(paper, len(order)))
 
 
 def read_sections(folder: Path) -> list[Section]:

@@ -8,6 +8,7 @@ import pandas as pd
 from private_ensembles.papers.common.findings import Finding
 from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.report.findings import select_paper_findings
+from private_ensembles.report.sections import sort_papers
 
 # A paper's card has so many findings; all of them are below.
 _ON_CARD = 2
@@ -152,12 +153,7 @@ def cards(
             words=words,
             counts={name: int(number[name]) for name in STATUSES if name in number},
         )
-    # Papers that the page does not know come last.
-    order = [
-        *(paper for paper in titles if paper in card_of),
-        *(paper for paper in card_of if paper not in titles),
-    ]
-    return [card_of[paper] for paper in order]
+    return [card_of[paper] for paper in sort_papers(card_of, titles)]
 
 
 def coverage(compared: pd.DataFrame) -> tuple[int, int]:

@@ -14,14 +14,18 @@ from private_ensembles.training.data.formats import FORMATS, ROLES
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
+Addresses = Annotated[
+    list[Annotated[str, Field(pattern="^(https?|file)://")]],
+    Field(min_length=1, description="Public addresses, in the order in which they are tried."),
+]
+
+
 class File(settings.Section):
     """A file to download."""
 
     role: Literal[ROLES] = describe_key("What the file holds; each format has its own roles.")
     sha256: str = Field(pattern="^[0-9a-f]{64}$", description="Checksum.")
-    urls: list[Annotated[str, Field(pattern="^(https?|file)://")]] = Field(
-        min_length=1, description="Public addresses, in the order in which they are tried."
-    )
+    urls: Addresses
 
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9]+$")]

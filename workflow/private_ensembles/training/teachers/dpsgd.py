@@ -10,7 +10,6 @@ device or from a package for secure noise that is no longer available. Little is
 sum, add noise, divide.
 """
 
-import warnings
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,6 +21,7 @@ from private_ensembles.training.checkpoint import Checkpoint
 from private_ensembles.training.teachers.device import send_to_device
 from private_ensembles.training.teachers.layerwise import LayerwiseGradients
 from private_ensembles.training.teachers.record_gradients import (
+    quiet_hooks,
     require_opacus_gradients,
     require_plain_layers,
     trained_parameters,
@@ -87,9 +87,7 @@ def train_private_teacher(
     wrapped = GradSampleModule(model, loss_reduction="sum")
     parameters = [parameter for _, parameter in trained_parameters(model)]
     deviation = training.noise_multiplier * training.max_grad_norm
-    with warnings.catch_warnings():
-        # Opacus' hooks make the first layer warn: its input, the images, rightly needs no gradient.
-        warnings.filterwarnings("ignore", message="Full backward hook is firing")
+    with quiet_hooks():
         for _ in range(plan.steps):
             batch = draw_poisson_batch(len(labels), plan.sample_rate, sampling).to(device)
             # An empty batch must look like any other: a sum of no gradients, plus noise.

@@ -4,6 +4,7 @@ DP-SGD clips each record's gradient. If a gradient is not that of one record, th
 cover what the record adds, and the accounted epsilon is not what was spent.
 """
 
+import contextlib
 import copy
 import warnings
 
@@ -92,6 +93,14 @@ def trained_parameters(model):
     return trained
 
 
+@contextlib.contextmanager
+def quiet_hooks():
+    """Let Opacus' hooks warn of nothing: the first layer's input, images, needs no gradient."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Full backward hook is firing")
+        yield
+
+
 def _gradients(model, images, labels):
     """Return the gradients of the summed cross-entropy by the parameters' names."""
     loss = cross_entropy(model(images), labels, reduction="sum")
@@ -105,9 +114,7 @@ def _opacus_gradients(model, images, labels):
     from opacus.grad_sample import GradSampleModule  # late: it takes a second
 
     wrapped = GradSampleModule(model, loss_reduction="sum")
-    with warnings.catch_warnings():
-        # Its hooks make the first layer warn: its input, the images, rightly needs no gradient.
-        warnings.filterwarnings("ignore", message="Full backward hook is firing")
+    with quiet_hooks():
         cross_entropy(wrapped(images), labels, reduction="sum").backward()
     found = {}
     for name, parameter in trained_parameters(model):
