@@ -19,7 +19,7 @@ PACKAGE = "private_ensembles"
 HOUSE = Path(__file__).resolve().parents[1] / "workflow" / PACKAGE
 # What `python -m private_ensembles` runs: it hands over to `command` and stands on no floor.
 DOORSTEP = f"{PACKAGE}.__main__"
-# From the ground up (docs/architecture.md); rooms of one floor do not know each other. Apart from
+# From the ground up (CONTRIBUTING.md); rooms of one floor do not know each other. Apart from
 # them lies `verify`, which is no package and imports nothing of ours.
 FLOORS = (
     {"base"},
@@ -168,16 +168,11 @@ def test_the_picture_of_the_house_shows_these_floors(root):
 
 
 @pytest.mark.docs
-def test_the_page_on_architecture_tells_of_every_room_from_the_ground_up(root):
-    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
-    told = page.partition("## The rooms")[2]
+def test_the_table_of_rooms_has_every_room_from_the_ground_up(root):
+    page = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = page.partition("### The rooms")[2].partition("###")[0]
     floor = {name: level for level, names in enumerate(FLOORS) for name in names}
-    levels = [
-        floor[name]
-        for line in told.splitlines()
-        if line.startswith("**`")
-        for name in line.split("**")[1].replace("`", "").split(", ")
-    ]
+    levels = [floor[name] for name in re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)]
     assert levels == sorted(floor.values())
 
 

@@ -1,6 +1,6 @@
 """The vote cache: what each teacher voted on each query, one npz file, checked on reading.
 
-It is the waist of the workflow (docs/architecture.md): everything that makes votes is expensive and
+It is the waist of the workflow (CONTRIBUTING.md): everything that makes votes is expensive and
 runs once, everything that uses them is cheap. The file holds arrays only, and bytes that depend on
 its contents alone.
 """
