@@ -132,27 +132,28 @@ def format_accuracy(data: pd.DataFrame) -> str:
     columns = {
         "mechanism": "{mechanism}",
         "teachers": "{teachers}",
-        "noise for": "{labels} labels",
-        "all vote": "{full:.2%}",
-        "a third missing, uncounted": "{uncounted:.2%}",
-        "dealt out": "{dealt:.2%}",
+        "labels": "{labels}",
+        "all vote (%)": "{full:.2f}",
+        "a third uncounted (%)": "{uncounted:.2f}",
+        "a third dealt out (%)": "{dealt:.2f}",
     }
+    shares = ["full", "uncounted", "dealt"]
     rows = data[data["labels"] > 0]
-    return (
-        format_table(columns, rows, words=1).replace("%", " %").replace("| 1 labels", "| 1 label")
-    )
+    return format_table(columns, rows.assign(**100 * rows[shares]), words=1)
 
 
 def format_threshold(data: pd.DataFrame) -> str:
     """Return how many queries Confident-GNMax answers with one threshold, and right ones."""
     columns = {
         "teachers": "{teachers}",
-        "answered, uncounted": "{answers_uncounted:.1%}",
-        "answered, dealt out": "{answers_dealt:.1%}",
-        "right of them, uncounted": "{uncounted:.1%}",
-        "right of them, dealt out": "{dealt:.1%}",
+        "answered, uncounted (%)": "{answers_uncounted:.1f}",
+        "answered, dealt out (%)": "{answers_dealt:.1f}",
+        "right of them, uncounted (%)": "{uncounted:.1f}",
+        "right of them, dealt out (%)": "{dealt:.1f}",
     }
-    return format_table(columns, data[data["labels"] == 0]).replace("%", " %")
+    shares = ["answers_uncounted", "answers_dealt", "uncounted", "dealt"]
+    rows = data[data["labels"] == 0]
+    return format_table(columns, rows.assign(**100 * rows[shares]))
 
 
 def section(data: pd.DataFrame) -> str:
@@ -160,13 +161,14 @@ def section(data: pd.DataFrame) -> str:
     return format_section(
         "Absent ballots",
         "absent",
-        "Expected right labels on the profile of [config.yaml](../../config.yaml), "
-        f"{CLASSES} classes, {QUERIES:,} queries, with the noise for ε = {EPSILON:g} at "
-        "δ = 10⁻⁵: if all teachers vote, and if a third of the same ballots is absent. These are "
-        "left uncounted, of which no account is given, or dealt out to the classes "
-        "([own-votes.md](../own-votes.md#absent-voters)). Last, Confident-GNMax with a threshold "
-        f"of {THRESHOLD:g} and noise of {SIGMA:g} times the number of teachers.",
+        "Right labels if all teachers vote and if a third of the ballots is absent, left uncounted "
+        "(of which no account is given) or [dealt out](../own-votes.md#absent-voters) to the "
+        "classes: expected on the profile of [config.yaml](../../config.yaml), "
+        f"{CLASSES} classes, {QUERIES:,} queries, with the noise for so many labels at "
+        f"ε = {EPSILON:g} and δ = 10⁻⁵.",
         data,
         format_accuracy(data),
+        f"Confident-GNMax with a threshold of {THRESHOLD:g} and noise of {SIGMA:g} times the "
+        "number of teachers:",
         format_threshold(data),
     )

@@ -137,9 +137,8 @@ def section(data: pd.DataFrame) -> str:
     return format_section(
         "The same labels by other accountants",
         "accountants",
-        f"{LABELS} labels at δ = {DELTA:g}, by the accountant of each package and here. What is "
-        "called, and what it charges for: "
-        "[from other accountants](../libraries.md#coming-from-another-accountant).",
+        f"ε of {LABELS} labels at δ = {DELTA:g} by each package's accountant and here; [what each "
+        "charges for](../libraries.md#coming-from-another-accountant).",
         data,
         format_table(columns, shown, words=4),
     )

@@ -113,26 +113,22 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 def section(data: pd.DataFrame) -> str:
     """Return the results in Markdown."""
     shown = data.copy()
-    for part in ("training", "forwards"):
-        shown[f"{part}_rate"] /= 1e9
-        shown[f"{part}_limit"] /= 1e9
-        shown[f"{part}_share"] *= 100
+    shown[["training_rate", "training_limit"]] /= 1e9
+    shown[["training_share", "forwards_share"]] *= 100
     columns = {
         "network": "{network}",
         "images in a step": "{batch}",
-        "training": "{training_rate:.0f} GFLOP/s",
-        "of the limit": "{training_share:.0f} %",
-        "forwards": "{forwards_rate:.0f} GFLOP/s",
-        "of it": "{forwards_share:.0f} %",
-        "the limit": "{training_limit:.0f} GFLOP/s",
+        "training (GFLOP/s)": "{training_rate:.0f}",
+        "the limit (GFLOP/s)": "{training_limit:.0f}",
+        "training uses": "{training_share:.0f} %",
+        "forwards alone": "{forwards_share:.0f} %",
     }
     return format_section(
         "How much of a core's arithmetic training uses",
         "arithmetic",
-        "One teacher on one core, against the rate of a matrix product of 1,024 x 1,024 in single "
-        f"precision, measured just before; the best of {ROUNDS} rounds. A step of training is "
-        "forwards, back, and SGD with momentum. Why it is so: "
-        "[teachers.md](../teachers.md#plain-teachers-on-a-cpu-one-after-the-other).",
+        "[One plain teacher](../teachers.md#plain-teachers-on-a-cpu-one-after-the-other) on one "
+        f"core, against a matrix product of {SIDE:,} × {SIDE:,} in single precision just before "
+        f"(the limit); the best of {ROUNDS} rounds.",
         data,
         format_table(columns, shown, words=1),
     )

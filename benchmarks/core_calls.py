@@ -128,16 +128,15 @@ def section(data: pd.DataFrame) -> str:
     columns = {
         "call": "{call}",
         "seconds": "{seconds:.2f}",
-        "the loop": "{loop_seconds:.2f}",
         "ratio": "{ratio:.2f}",
     }
     return format_section(
         "Ten calls that everything waits for",
         "core_calls",
-        "Processor seconds of each call (arguments: `benchmarks/core_calls.py`), those of a "
-        "calibration loop that ran just before it, and their ratio; the fastest of "
-        f"{ROUNDS} rounds. `python benchmarks/run.py core_calls --warn` measures again and names "
-        f"each call whose ratio is above {SLOWER:g} times this one. `.ci/run` does so, and warns.",
+        "Seconds of each call (arguments: `benchmarks/core_calls.py`), the fastest of "
+        f"{ROUNDS} rounds, and their ratio to a calibration loop just before it. `python "
+        "benchmarks/run.py core_calls --warn`, which `.ci/run` calls, names each call whose ratio "
+        f"is above {SLOWER:g} times this one.",
         data,
         format_table(columns, data, words=1),
     )

@@ -20,6 +20,7 @@ from benchmarks.measuring import ROOT, add_machine, describe_machine
 from benchmarks.writing import format_section, format_table
 
 ROUNDS, CORES = 3, 2
+SHOWN = 10  # rules on the page
 
 
 def job_seconds(folder: Path) -> dict[str, list[float]]:
@@ -101,17 +102,23 @@ def section(data: pd.DataFrame) -> str:
     if "old" in rules:
         columns["s, before"] = "{old:.1f}"
     columns["s, now" if "old" in rules else "s"] = "{new:.1f}"
+    turns = ", in turns with an older checkout (before)" if "old" in rules else ""
     return format_section(
         "The run on embedded data",
         "embedded",
-        f"Whole runs of `snakemake --cores {CORES}` in an empty folder, in turns; medians of "
-        f"{data['round'].nunique()}. CPU seconds are of all processes of a run.",
+        f"Whole runs of `snakemake --cores {CORES}` in an empty folder{turns}: medians of "
+        f"{data['round'].nunique()}.",
         data,
         format_table(
-            {"run": "{code}", "jobs": "{jobs:.0f}", "CPU s": "{cpu:.0f}", "clock s": "{wall:.0f}"},
+            {
+                "run": "{code}",
+                "jobs": "{jobs:.0f}",
+                "CPU (s)": "{cpu:.0f}",
+                "clock (s)": "{wall:.0f}",
+            },
             medians,
             words=1,
         ),
-        "Each rule's jobs together, in seconds of the clock:",
-        format_table(columns, rules.sort_values("new", ascending=False), words=1),
+        f"Seconds of the clock of all jobs of a rule, for the {SHOWN} rules that take longest:",
+        format_table(columns, rules.sort_values("new", ascending=False).head(SHOWN), words=1),
     )

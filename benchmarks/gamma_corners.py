@@ -71,25 +71,23 @@ def section(data: pd.DataFrame) -> str:
         row |= {"old": "", "old_gap": ""}
         if "old" in by_code.index:
             old = by_code.loc["old"]
-            row |= {"old": f"{old['seconds']:.2f} s", "old_gap": f"{old['gap']:.1e}"}
+            row |= {"old": f"{old['seconds']:.2f}", "old_gap": f"{old['gap']:.1e}"}
         rows.append(row)
     columns = {
         "K": "{K}",
         "m": "{m}",
         "ε": "{epsilon}",
         "Δ": "{Delta}",
-        "before": "{old}",
-        "now": "{seconds:.2f} s",
+        "before (s)": "{old}",
+        "now (s)": "{seconds:.2f}",
         "gap before": "{old_gap}",
         "gap now": "{gap:.1e}",
-        "utility now": "{utility:.9f}",
     }
     text = (
-        "Processor seconds of one certified γ, prior Uniform[0.5, 1], δ = 1 − (1 − Δ)^m: medians "
-        f"of {ROUNDS} rounds, in turns with an older checkout (before). The gap is the upper bound "
-        "on every private γ's utility less the utility. The first two points took longest of "
-        "their kind; at the others searches ended far from the optimum. The hard points above were "
-        "measured with the older code."
+        "Seconds of one certified γ, prior Uniform[0.5, 1], δ = 1 − (1 − Δ)^m: medians of "
+        f"{ROUNDS} rounds, in turns with an older checkout (before), with which the section above "
+        "was measured. The first two points took longest of their kind; at the others its search "
+        "ended far from the optimum."
     )
     return format_section(
         "γ where it was slow or rough",

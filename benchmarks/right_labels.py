@@ -69,12 +69,10 @@ def section(data: pd.DataFrame) -> str:
     return format_section(
         "Right labels for a budget",
         "right_labels",
-        "What `private-ensembles plan` expects of the best mechanism, by the number of teachers, "
-        "classes, labels and ε of all labels together, at δ = 10⁻⁵: the share of labels that are "
-        "right on the profile of [config.yaml](../../config.yaml). There one teacher alone is "
-        f"right on {100 * teacher_accuracy():.0f} % of the queries. **Bold**: more than one "
-        "teacher alone. Shares are means over 500 queries of the profile or more, and off by a "
-        "point or two.",
+        "The share of labels that `private-ensembles plan` expects to be right by the best "
+        "mechanism, on the profile of [config.yaml](../../config.yaml) and give or take a point or "
+        "two; ε is that of all labels together, at δ = 10⁻⁵. **Bold**: more than the "
+        f"{100 * teacher_accuracy():.0f} % of one teacher alone.",
         data,
         format_shares(data),
     )

@@ -49,9 +49,10 @@ BENCHMARKS = (
 )
 OPENING = """# Benchmarks
 
-How fast the parts of this project are, and what they are measured against. Each section is written
-by the command that it names, from the file of numbers beside it. Unless it says otherwise, seconds
-are processor time on one thread, which a busy machine changes less than the time of a clock.
+For whoever wants to know how fast a part of this project is, how much memory it takes, and how it
+compares. A section ends with the command that measures it anew, the file of all its numbers, and
+the machine (load: how many processes were at work in the minute before). Unless it says otherwise,
+seconds are processor time on one thread, which a busy machine changes less than the clock's.
 """
 
 

@@ -150,8 +150,8 @@ def section(data: pd.DataFrame) -> str:
     return format_section(
         "Sessions",
         "sessions",
-        "250 teachers, ten classes and the usual profile for the first table. Times are processor "
-        "time with the file in memory, so that nothing waits for a disk.",
+        "What one plan for all batches saves (250 teachers, ten classes, the usual profile), and "
+        "how long a label takes in batches of one, with the session's file in memory.",
         data,
         format_table(columns, budgets, words=1),
         format_table(times, single, words=1),

@@ -170,51 +170,36 @@ def section(data: pd.DataFrame) -> str:
         size=[f"{case.queries:,} × {case.classes}" for case in CASES.values()],
         teachers=[case.teachers for case in CASES.values()],
         by_query=reference["seconds"] * reference["queries"] / reference["sample"],
-        sample=reference["sample"],
         relative_difference=reference["relative_difference"],
         faster=[speedup(data, name) for name in CASES],
     )
+    extrapolated = reference["sample"] < reference["queries"]
+    compared["mark"] = extrapolated.map({True: ", **extrapolated**", False: ""})
     columns = {
         "votes like": "{name}",
         "queries × classes": "{size}",
         "teachers": "{teachers:,}",
         "array code (s)": "{seconds:.3g}",
-        "query by query (s)": "{by_query:.3g}",
-        "from so many queries": "{sample:.0f}",
+        "query by query (s)": "{by_query:.3g}{mark}",
         "times faster": "{faster:,.0f}",
-        "largest relative difference": "{relative_difference:.1e}",
+        "relative difference": "{relative_difference:.1e}",
         "memory (MiB)": "{memory_mib:.0f}",
     }
-    blocks = [
-        format_table(columns, compared, words=1),
-        "From fewer queries than there are the time is **extrapolated**, in proportion to them. "
-        "The difference is between the two values on the queries that the reference saw.",
-    ]
-    records = data[data["part"] == "record"]
-    if len(records):
-        blocks += [
-            "**A whole row of Table 2**: `confident_gnmax_privacy(..., conversion='classic', "
-            "formula='paper')`, the expected cost at 240 orders, conditions C5 and C6 at each, β "
-            "and σ_SS by the paper's search.",
-            format_table(
-                {
-                    "votes like": "{name}",
-                    "seconds": "{seconds:.3g}",
-                    "memory (MiB)": "{memory_mib:.0f}",
-                },
-                records,
-                words=1,
-            ),
-            f"Together {records['seconds'].sum():.3g} s (target: 15 s) and "
-            f"{records['memory_mib'].max():.0f} MiB (target: 1 GiB).",
-        ]
-    return format_section(
-        "Smooth sensitivity",
-        "smooth_sensitivity",
-        f"The least of {REPETITIONS} runs with empty caches (reference and whole rows: one run). "
-        "Votes are synthetic, of the sizes of PATE's Table 2, with the σ, λ and β printed there, "
-        "every query counted with weight 1. The reference is Algorithms 3–5 of PATE in plain "
-        "Python on scalars, one query at a time (`benchmarks/smooth_sensitivity_by_query.py`).",
-        data,
-        *blocks,
+    text = (
+        f"The least of {REPETITIONS} runs with empty caches, and one run query by query "
+        "(`benchmarks/smooth_sensitivity_by_query.py`: Algorithms 3–5 of PATE in plain Python), "
+        "extrapolated if it had fewer queries. Votes are synthetic, of the sizes of PATE's Table "
+        "2, with its σ, λ and β."
     )
+    records = parts.get("record")
+    if records is not None:
+        compared["record"] = records["seconds"]
+        columns["row of Table 2 (s)"] = "{record:.3g}"
+        text += (
+            " A whole row of Table 2 (`confident_gnmax_privacy(..., conversion='classic', "
+            "formula='paper')`: 240 orders, conditions C5 and C6, β and σ_SS) is one run; all take "
+            f"{records['seconds'].sum():.3g} s (target: 15 s) and "
+            f"{records['memory_mib'].max():.0f} MiB (target: 1 GiB)."
+        )
+    table = format_table(columns, compared, words=1)
+    return format_section("Smooth sensitivity", "smooth_sensitivity", text, data, table)

@@ -2,9 +2,9 @@
 
 On a CPU every measurement runs in a process of its own, on one thread, and its peak memory is its
 own. A training does the same to every teacher and in every step, so some steps are measured, after
-those that pay for start-up, and the time of a whole training is their rate times its images: the
-page says so. On a GPU these are all steps of a training, of whole shards, whose batches of DP-SGD
-differ in length. Images are random, since no kernel's time depends on their values.
+those that pay for start-up. On a GPU these are all steps of a training, of whole shards, whose
+batches of DP-SGD differ in length. Images are random, since no kernel's time depends on their
+values.
 """
 
 from __future__ import annotations
@@ -191,64 +191,52 @@ def _measure_model(device: str, model: str, sizes: tuple, rounds: int) -> list[d
     return rows
 
 
-def training_seconds(row):
-    """Return seconds for the whole training of all K teachers at the measured rate."""
-    steps = EPOCHS * SHARD // BATCH
-    return row["seconds"] / row["images"] * row["K"] * steps * BATCH
-
-
-def compute_speedups(data: pd.DataFrame, kind: str) -> pd.Series:
-    """Return how many times faster an ensemble trains than one teacher after the other, by K."""
-    rate = data[data["kind"] == kind].set_index(["together", "K"])
-    rate = rate["images"] / rate["seconds"]
-    return rate[True] / rate[False]
-
-
 def section(data: pd.DataFrame) -> str:
     """Return the results in Markdown."""
-    columns = {
-        "method": "{method}",
-        "K": "{K:,}",
-        "images measured": "{images:,.0f}",
-        "images/s": "{rate:,.0f}",
-        "training (s)": "{training:,.0f}",
-        "peak memory (MiB)": "{memory_mib:,.0f}",
-        "of it before training": "{memory_before_mib:,.0f}",
-    }
-    data = data.assign(training=training_seconds(data))
-    blocks = []
-    for (device, model), part in data.groupby(["device", "model"], sort=False):
-        name, rounds = part["device_name"].iloc[0], part["rounds"].iloc[0]
+    columns = {"network": "{model}", "on": "{device_name}", "teachers": "{trained}"}
+    columns |= {"DP-SGD (images/s)": "{private}", "plain (images/s)": "{plain}"}
+    columns |= {"DP-SGD (MiB)": "{memory}"}
+    data = data.assign(
+        rate=data["images"] / data["seconds"], together=data["together"].astype(bool)
+    )
+    rows, blocks = [], []
+    for (model, name), part in data.groupby(["model", "device_name"], sort=False):
+        facts = {"model": model, "device_name": name}
+        apart = part[~part["together"]].drop_duplicates("kind").set_index("kind")
+        rows.append(facts | {"trained": "one by one"} | _format_rates(apart, None))
+        for K, together in part[part["together"]].groupby("K"):
+            cells = _format_rates(together.set_index("kind"), apart["rate"])
+            rows.append(facts | {"trained": f"{K:,} together"} | cells)
+    if "failure" in data:
         blocks += [
-            f"**{model}, {device}: {name}** (rounds: {rounds})",
-            format_table(columns, part.assign(rate=part["images"] / part["seconds"]), words=1),
+            f"No number for {row['method']} of {row['K']:,} {row['model']}: {row['failure']}."
+            for _, row in data[data["failure"].notna()].iterrows()
         ]
-        for kind, words in (("private", "DP-SGD"), ("plain", "Plain teachers")):
-            faster = compute_speedups(part, kind)
-            ratios = ", ".join(f"{ratio:.2f} at K = {K:,}" for K, ratio in faster.items())
-            blocks.append(f"{words}: an ensemble trains so many times as fast: {ratios}.")
-        if "failure" in part:
-            blocks += [
-                f"No number for {row['method']} at K = {row['K']:,}: {row['failure']}."
-                for _, row in part[part["failure"].notna()].iterrows()
-            ]
     if "cuda" not in set(data["device"]):
         blocks.append(
             "**No GPU has been measured**: `python benchmarks/run.py teachers --only cuda "
             "--write-docs` measures one and leaves the other rows as they are (`--model darrm_cnn` "
             "for one network)."
         )
-    return format_section(
-        "Training ensembles",
-        "teachers",
-        f"Batches of {BATCH}. On a GPU seconds are of the clock, as the difference between a short "
-        "and a longer training. A training is as long as DaRRM's "
-        f"(section 6.2): {EPOCHS} epochs of {SHARD:,} images for each teacher. **Its seconds are "
-        "extrapolated** from the rate of the images that were measured; one after the other, at "
-        f"most {SEQUENTIAL} teachers were measured, and more take in proportion. Of several rounds "
-        "the fastest counts. Plain teachers of the papers' networks are slower together on a CPU, "
-        "so they train one after the other there ([how](../teachers.md)). `linear` and `mlp` see "
-        "images of 8x8 pixels, as in the embedded run.",
-        data,
-        *blocks,
+    text = (
+        "How fast teachers train one after the other (DP-SGD by Opacus) and all in one computation "
+        f"([how](../teachers.md)), in batches of {BATCH}, and the most memory; a teacher of "
+        f"DaRRM's section 6.2 sees {EPOCHS} times {SHARD:,} images. One by one, {SEQUENTIAL} "
+        "teachers were measured. On a CPU, plain teachers of the papers' networks are slower "
+        "together, so they train one by one. On a GPU seconds are of the clock, and rough: a "
+        "longer training's less a short one's."
     )
+    if set(SMALL) & set(data["model"]):
+        text += f" {' and '.join(SMALL)} see images of 8x8 pixels, as in the embedded run."
+    table = format_table(columns, pd.DataFrame(rows), words=3)
+    return format_section("Training ensembles", "teachers", text, data, table, *blocks)
+
+
+def _format_rates(measured: pd.DataFrame, apart: pd.Series | None) -> dict[str, str]:
+    """Return each kind's images a second, how many times those apart that is, and memory."""
+    cells = {}
+    for kind, row in measured.iterrows():
+        times = "" if apart is None else f" ({row['rate'] / apart[kind]:.2f} ×)"
+        cells[kind] = "" if pd.isna(row["rate"]) else f"{row['rate']:,.0f}{times}"
+    memory = measured.loc["private", "memory_mib"]
+    return cells | {"memory": "" if pd.isna(memory) else f"{memory:,.0f}"}

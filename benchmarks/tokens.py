@@ -132,9 +132,8 @@ def section(data: pd.DataFrame) -> str:
         "range": "{range:.5f}",
         "invink": "{invink:.4f}",
         "ours": "{upper:.4f}",
-        "not below": "{lower:.4f}",
-        "our range at ε": "{allowed:.5f}",
-        "wider by": "{wider:.1%}",
+        "at least": "{lower:.4f}",
+        "wider range": "{wider:.1%}",
         "or more draws": "{shown}",
         "seconds": "{seconds:.1f}",
     }
@@ -143,16 +142,16 @@ def section(data: pd.DataFrame) -> str:
         "classes": "{classes:,.0f}",
         "draws": "{times:,.0f}",
         "seconds": "{seconds:.2f}",
-        "peak memory (MiB)": "{peak:.0f}",
+        "memory (MiB)": "{peak:.0f}",
     }
     return format_section(
         "Tokens",
         "tokens",
-        "What draws by bounded scores cost, whatever the number of classes: the range is the one "
-        f"that the accountant of invink 0.1.0 (InvisibleInk) allows at ε = {EPSILON:g}, δ = "
-        f"{DELTA:g}, 2C / (Bτ) of its clip C. Ours is an upper bound for an adaptive adversary; "
-        "not below is what one pair of scores reaches. Seconds are of both. Theorems: "
-        "[other-labels.md](../other-labels.md#draws-by-scores).",
+        f"ε of [draws by bounded scores](../other-labels.md#draws-by-scores) at δ = {DELTA:g}, of "
+        "the range 2C / (Bτ) that the accountant of invink 0.1.0 (InvisibleInk) allows at "
+        f"ε = {EPSILON:g} by its clip C: by that accountant, by ours for an adaptive adversary, "
+        "and at least, by one pair of scores. Then what our account allows at that ε. Seconds are "
+        "of both bounds.",
         data,
         format_table(columns, accounts),
         "Secure draws, exact for the floats given:",

@@ -40,7 +40,8 @@ TASKS = (
 )
 QUICK = TASKS[:1]
 _REFUSED = "refused"
-_TASK = ["what", "teachers", "classes", "queries", "labels", "noise"]
+_SIZES = ["teachers", "classes", "queries", "labels"]
+_TASK = ["what", *_SIZES, "noise"]
 EPSILON, DELTA, ROUNDS = 2.0, 1e-5, 3
 # A checkout is waited for so many seconds of the clock; then it is not measured again.
 PATIENCE = 30
@@ -135,46 +136,46 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
 
 def section(data: pd.DataFrame) -> str:
-    """Return what was measured as a section of the page: a row for each task."""
+    """Return what was measured as a section of the page: a row for each size and goal."""
     columns = {
-        "what": "{what}",
-        "sizes": "{teachers:,} × {classes:,} × {queries:,}",
+        "teachers × classes × queries": "{teachers:,} × {classes:,} × {queries:,}",
         "labels": "{labels:,}",
-        "before": "{old}",
-        "now": "{new}",
-        "goal": "{goal}",
-        "memory": "{mib:.0f} MiB",
+        "plan (s)": "{plan}",
+        "rehearsal (s)": "{rehearsal}",
+        "release (s)": "{release}",
+        "goal (s)": "{goal}",
+        "memory (MiB)": "{mib:.0f}",
         "right": "{right}",
     }
-    rows = [_format_row(task) for _, task in data.groupby(_TASK, sort=False)]
+    sizes = data.groupby([*_SIZES, "goal"], sort=False, dropna=False)
+    rows = [_format_row(tasks) for _, tasks in sizes]
     text = (
-        "Processor seconds of plans, and of releases by `release_labels`, of teachers × classes × "
-        f"queries at ε = {EPSILON:g} and δ = 10⁻⁵, each in a fresh Python with the machine's own "
-        "number of BLAS threads, the import of the package apart; the least of three. A rehearsal "
-        "is a plan for reproducible noise. Before: an older checkout, in turns with this one. "
-        "**Bold**: the goal is met. Memory: now. Right: how many labels are expected to be right."
+        "Plans, plans for reproducible noise (rehearsals) and releases by `release_labels` at "
+        f"ε = {EPSILON:g} and δ = 10⁻⁵, each in a fresh Python with the machine's own number of "
+        f"BLAS threads, without the import of the package; the least of {ROUNDS}. **Bold**: the "
+        "goal is met. Right: so many labels are expected to be right."
     )
-    shown = format_table(columns, pd.DataFrame(rows), words=2)
+    if "old" in set(data["code"]):
+        text += " Before the arrow: an older checkout, in turns."
+    shown = format_table(columns, pd.DataFrame(rows), words=1)
     return format_section("Waiting for a plan", "waiting", text, data, shown)
 
 
-def _format_row(task: pd.DataFrame) -> dict:
-    """Return what is shown of one task, of this checkout and, if there is one, of the older."""
-    codes = task.set_index("code")
-    now = codes.loc["new"]
-    rehearsal = now["what"] == "plan" and now["noise"] == "reproducible"
-    row = {name: now[name] for name in ("teachers", "classes", "queries", "labels", "mib")}
-    row |= {
-        "what": "rehearsal" if rehearsal else now["what"],
-        "old": "",
-        "new": _format_seconds(now),
-    }
-    if "old" in codes.index:
-        row["old"] = _format_seconds(codes.loc["old"])
-    if now["seconds"] <= now["goal"] and row["new"] != _REFUSED:
-        row["new"] = f"**{row['new']}**"
-    row["goal"] = "" if math.isnan(now["goal"]) else f"{now['goal']:g} s"
-    row["right"] = "" if math.isnan(now["right"]) else f"{now['right']:,.0f}"
+def _format_row(tasks: pd.DataFrame) -> dict:
+    """Return what is shown of the tasks of one size: their seconds, and the most memory of all."""
+    now = tasks[tasks["code"] == "new"]
+    goal, right = now["goal"].iloc[0], now["right"].max()
+    row = {name: now[name].iloc[0] for name in _SIZES} | {"mib": now["mib"].max()}
+    row |= {"goal": "" if math.isnan(goal) else f"{goal:g}", "plan": "", "rehearsal": ""}
+    row |= {"right": "" if math.isnan(right) else f"{right:,.0f}", "release": ""}
+    for (what, noise), codes in tasks.groupby(["what", "noise"], sort=False):
+        measured = codes.set_index("code")
+        shown = _format_seconds(measured.loc["new"])
+        if measured.loc["new", "seconds"] <= goal and shown != _REFUSED:
+            shown = f"**{shown}**"
+        if "old" in measured.index:
+            shown = f"{_format_seconds(measured.loc['old'])} → {shown}"
+        row["rehearsal" if (what, noise) == ("plan", "reproducible") else what] = shown
     return row
 
 
@@ -182,4 +183,4 @@ def _format_seconds(measured: pd.Series) -> str:
     if measured["best"].startswith("error"):
         return _REFUSED
     seconds = measured["seconds"]
-    return f"over {PATIENCE} s" if math.isnan(seconds) else f"{seconds:.2f} s"
+    return f"over {PATIENCE}" if math.isnan(seconds) else f"{seconds:.2f}"

@@ -33,17 +33,15 @@ def format_table(columns: Mapping[str, str], data: pd.DataFrame, words: int = 0)
 
 
 def format_section(title: str, name: str, text: str, data: pd.DataFrame, *blocks: str) -> str:
-    """Return the section of a benchmark: how it was made, on which machine, and its blocks."""
-    made = (
-        f"Made by `python benchmarks/run.py {name} --write-docs`; numbers behind it: "
-        f"[{name}.csv]({name}.csv). {text}"
-    )
+    """Return the section of a benchmark: its blocks, how they were made, and on which machine."""
     facts = measuring.read_machine(data)
+    days = dict.fromkeys(date.partition(" ")[0] for date in facts["date"].split(", "))
     load = facts["load"].partition(" (")[0]
     versions = [f"Python {facts['python']}"]
     versions += [f"{name} {version}" for name, version in facts.items() if name not in _MACHINE]
-    measured = (
-        f"*{facts['date']}; {facts['processor']}, {facts['cores']} cores, load {load} before the "
-        f"start; {', '.join(versions)}.*"
+    made = (
+        f"*Made by `python benchmarks/run.py {name} --write-docs` ([all numbers]({name}.csv)), "
+        f"{', '.join(days)}: {facts['processor']}, {facts['cores']} cores, load {load}; "
+        f"{', '.join(versions)}.*"
     )
-    return "\n\n".join([f"## {title}", made, *blocks, measured]) + "\n"
+    return "\n\n".join([f"## {title}", text, *blocks, made]) + "\n"
