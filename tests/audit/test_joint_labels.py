@@ -1,6 +1,7 @@
 """Two labels of teachers that are trained once: all behaviours, the bound, and counter-examples."""
 
 import itertools
+import math
 from fractions import Fraction
 from math import comb
 
@@ -19,6 +20,7 @@ from private_ensembles.papers.darrm.mathematics.gamma import (
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 from tests.audit import oracle
 from tests.audit.joint_labels import teachers_of_a_label, two_labels_epsilon
+from tests.papers.lanes import slow_but
 
 # One label costs one teacher's epsilon, two cost three.
 OF_FIVE = mirror_gamma([1.0, 0.0, 1.0])
@@ -135,6 +137,47 @@ def test_nothing_is_worse_for_the_gamma_made_for_darrms_prior():
     assert found / 0.0892 == pytest.approx(6.1424, abs=1e-4)
     best = optimize_gamma(11, 3, 0.0892, 0.0).gamma
     assert two_labels_epsilon(label_probability(best), 0.0892) / 0.0892 > 6.2
+
+
+# K, m, epsilon and Delta; how often epsilon two labels of the optimal gamma cost, if docs/darrm.md
+# says it ("Certificates"); if not, at most the claimed 2m times.
+OPTIMAL = [
+    (5, 1, 0.1, 0.0, None),
+    (5, 2, 0.1, 0.0, None),
+    (7, 2, 0.1, 0.0, None),
+    (7, 3, 0.1, 0.0, None),
+    (9, 2, 0.1, 0.0, None),
+    (9, 3, 0.1, 0.0, None),
+    (9, 4, 0.1, 0.0, None),
+    (9, 2, 1.0, 0.0, 4.21),
+    (11, 4, 0.1, 0.0, None),
+    (11, 1, 0.0892, 0.0, None),
+    (11, 5, 0.0892, 0.0, None),
+    (11, 2, 0.1, 0.0, 5.81),
+    (11, 3, 0.0892, 0.0, 6.24),
+    (11, 1, 0.0892, 1e-4, 2.0),
+    (11, 3, 0.0892, 1e-4, 6.39),
+    (11, 5, 0.0892, 1e-4, 10.11),
+    (11, 7, 0.0892, 1e-4, 11.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("K", "m", "epsilon", "Delta", "cost"), slow_but(OPTIMAL, *OPTIMAL[:2], OPTIMAL[3])
+)
+def test_two_labels_of_the_optimal_gamma_cost_what_docs_say(K, m, epsilon, Delta, cost, root):
+    text = " ".join((root / "docs" / "darrm.md").read_text(encoding="utf-8").split())
+    votes = label_probability(optimize_gamma(K, m, epsilon, Delta).gamma)
+    found = two_labels_epsilon(votes, epsilon) / epsilon
+    if cost is None:
+        assert found <= 2 * m * (1 + 1e-9)
+        return
+    assert found == pytest.approx(cost, abs=0.005)
+    if Delta:
+        bound = math.ceil(1e3 * found * epsilon) / 1e3
+        assert f"| {m} | ({bound:.3f}, {1e3 * (1 - (1 - Delta) ** K):.1f}·10⁻³) |" in text
+    else:
+        assert f"K = {K}, m = {m}, ε = {epsilon:g} ({found:.2f}ε)" in text
 
 
 @pytest.mark.parametrize("K", [1, 3, 5, 11, 101])

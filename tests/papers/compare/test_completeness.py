@@ -28,8 +28,8 @@ def sections(root):
 def lines(sections):
     text = sections["Every table and figure of the four papers"]
     cells = [re.split(r"\s*\|\s*", line.strip("| ")) for line in text.splitlines() if "|" in line]
-    rows = [row if len(row) == 5 else [*row[:3], "", row[3]] for row in cells[2:]]
-    return pd.DataFrame(rows, columns=["paper", "item", "what", "here", "status"])
+    rows = [row if len(row) == 4 else [*row[:2], "", row[2]] for row in cells[2:]]
+    return pd.DataFrame(rows, columns=["paper", "item", "here", "status"])
 
 
 @pytest.fixture(scope="module")
