@@ -60,6 +60,17 @@ def test_page_says_which_command_made_it_and_links_every_file(tmp_path):
     assert "torch 2.13.0" in page
 
 
+def test_page_lists_the_tables_that_are_left_to_their_files_last(tmp_path):
+    (tmp_path / "long_one.csv").write_text("a,b\n" + "".join(f"{n},{n * n}\n" for n in range(250)))
+    (tmp_path / "table1.csv").write_text("a\n1\n")
+    facts = {"versions": {}, "revision": "abc", "python": "3.11", "machine": "Linux"}
+    files = [tmp_path / "long_one.csv", tmp_path / "table1.csv"]
+    page = docs_page(Section("darrm", "DaRRM", []), files, [], "snakemake", facts)
+    assert "## Table 1\n\n[table1.csv](table1.csv)\n\n| a |" in page
+    last = "- Long one: [long_one.csv](long_one.csv), 250 rows of 2 columns\n"
+    assert page.endswith(f"\n\n## Long tables\n\n{last}")
+
+
 def test_what_all_rows_say_is_said_once(tmp_path):
     (tmp_path / "t.csv").write_text("dataset,m,x,empty\nadult,3,1,\nadult,3,2,\n")
     assert table(tmp_path / "t.csv").splitlines() == [

@@ -10,7 +10,7 @@ from private_ensembles.labels import display_names
 from private_ensembles.report.sections import Section
 
 # A table of more cells is pivoted, or left to its file; one of more columns is transposed.
-_CELLS, _WIDE = 400, 12
+_CELLS, _WIDE = 200, 12
 
 
 class _Turn(NamedTuple):
@@ -32,7 +32,25 @@ _TURNS = (
     ),
     _Turn(("teachers", "classes", "lead"), ("ties",), "delta_most", "The largest δ of one label"),
     _Turn(("mechanism",), ("budget_epsilon",), "correct", "Right labels, expected"),
+    _Turn(("quantity", "adjacency"), ("dataset",), "value", "By data set"),
+    _Turn(("n",), ("delta", "epsilon"), "data_independent", "Labels bought"),
+    _Turn(("student", "labels"), ("epoch",), "accuracy", "Accuracy of the student"),
+    _Turn(("mechanism", "proven_epsilon"), ("record", "queries_are"), "exact_epsilon", "Exact ε"),
 )
+
+
+class _Shown(NamedTuple):
+    """What is shown of a CSV file.
+
+    Attributes:
+        constants: a sentence on the columns that say the same in all rows; it may be empty.
+        rows: the table; None if it is too long and left to its file.
+        size: how many rows and columns are left to the file.
+    """
+
+    constants: str
+    rows: str | None
+    size: str
 
 
 def table(path: str | Path, digits: int = 4) -> str:
@@ -48,21 +66,26 @@ def table(path: str | Path, digits: int = 4) -> str:
     Raises:
         ValueError: The file is empty, or its rows are of unequal length.
     """
+    shown = _show_table(path, digits)
+    rows = f"{shown.size}: see the file." if shown.rows is None else shown.rows
+    return "\n\n".join(part for part in (shown.constants, rows) if part)
+
+
+def _show_table(path: str | Path, digits: int) -> _Shown:
     header, body = _read_csv(path)
     kept, constants = _split_constant_columns(header, body)
     rows = [[display_names.format_cell(header[i], row[i]) for i in kept] for row in body]
     names = [header[i] for i in kept]
-    parts = [constants] if constants else []
+    text: str | None = ""
     if len(rows) * len(names) > _CELLS:
-        pivoted = _pivot_table(names, rows, digits)
-        parts.append(pivoted or f"{len(rows)} rows of {len(names)} columns: see the file.")
+        text = _pivot_table(names, rows, digits) or None
     elif len(names) > _WIDE:
         transposed = [[name, *cells] for name, *cells in zip(names, *rows, strict=True)]
         numbers = (str(i + 1) for i in range(len(rows)))
-        parts.append(_format_table(["", *numbers], transposed, digits))
+        text = _format_table(["", *numbers], transposed, digits)
     elif names:
-        parts.append(_format_table(names, rows, digits))
-    return "\n\n".join(parts)
+        text = _format_table(names, rows, digits)
+    return _Shown(constants, text, f"{len(rows)} rows of {len(names)} columns")
 
 
 def _read_csv(path: str | Path) -> tuple[list[str], list[list[str]]]:
@@ -156,7 +179,7 @@ def _cell(text: str, digits: int) -> str:
 def docs_page(
     section: Section, tables: Sequence[str], figures: Sequence[str], command: str, facts: Mapping
 ) -> str:
-    """Return a paper's page for docs/, with each of its tables and figures.
+    """Return a paper's page for docs/, with each of its figures and tables, or links to long ones.
 
     Args:
         section: The paper's section, whose items give files their headings and figures their words.
@@ -168,19 +191,26 @@ def docs_page(
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     parts = [
         f"# {section.title}",
-        "Made by the workflow; do not edit. Numbers are shown to four digits, and long tables by "
-        "one of their columns; the CSV files hold everything. What the columns mean: "
-        "[results/README.md](../../results/README.md).",
+        "For whoever looks up numbers of the published run. Made by the workflow; do not edit. "
+        "Numbers are shown to four digits, and long tables by one of their columns; the CSV files "
+        "hold everything, and [results/README.md](../../results/README.md) says what columns mean.",
         f"```\n{command}\n```",
         f"Revision {facts['revision']}, Python {facts['python']}, {facts['machine']}; {versions}.",
     ]
     for path in figures:
         title, words = _heading_and_words(section, Path(path))
         parts += [f"## {title}", f"![{words}]({link(Path(path).name)})"]
+    long_tables = []
     for path in tables:
         name = Path(path).name
         title, _ = _heading_and_words(section, Path(path))
-        parts += [f"## {title}", f"[{name}]({link(name)})", table(path)]
+        shown = _show_table(path, digits=4)
+        if shown.rows is None:
+            long_tables.append(f"- {title}: [{name}]({link(name)}), {shown.size}")
+        else:
+            parts += [f"## {title}", f"[{name}]({link(name)})", table(path)]
+    if long_tables:
+        parts += ["## Long tables", "\n".join(long_tables)]
     return "\n\n".join(parts) + "\n"
 
 
