@@ -219,6 +219,46 @@ def test_the_rounded_gaussian_is_an_upper_bound_and_close(moves, monkeypatch):
         monkeypatch.undo()
 
 
+def theorem_3(epsilon, groups, by=1):
+    """(1 + eta) times the delta of one Gaussian mechanism of mu, at epsilon - 3 eta.
+
+    Args:
+        by: what mu, eta and epsilon grow by in a bound that is as much too large.
+    """
+    mu, eta = mpmath.mpf(0), mpmath.mpf(0)
+    for counts, sigma in groups:
+        variance = counts * mpmath.mpf(sigma) ** 2
+        mu += counts**2 / (variance - mpmath.mpf("2.25"))
+        eta += 5 * (counts - 1) * mpmath.exp(-(mpmath.pi**2) * mpmath.mpf(sigma) ** 2)
+        eta += mpmath.mpf(10) ** -18
+    eta = by * (eta + mpmath.mpf(10) ** -14 * (by > 1))
+    mu, x = mpmath.sqrt(mu) * (1 + (eta if by > 1 else 0)), epsilon - 3 * eta
+    below, above = (mpmath.ncdf(side * mu / 2 - x / mu) for side in (-1, 1))
+    return (1 + eta) * (above - mpmath.exp(x) * below)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [(50, 1.2)],
+        [(1, 1.6), (9, 1.15)],
+        [(7, 1.3), (300, 1.5), (4, 2.0)],
+        [(2, 400.0)],
+        [(90_000, 2.0), (1000, 30.0)],
+    ],
+    ids=str,
+)
+def test_a_large_sum_costs_all_that_theorem_3_grants_it_and_hardly_more(groups):
+    """Mu is no smaller, epsilon no larger, and the delta has its 1 + eta, in 40 digits."""
+    counts = [dg.DiscreteGaussianCounts(*group) for group in groups]
+    mu = math.sqrt(sum(group.total_shift**2 / group.variance for group in counts))
+    for deviations in (-1.0, 0.0, 0.5, 2.0, 4.0, 8.0):
+        epsilon = mu**2 / 2 + deviations * mu
+        found = float(dg._smooth_delta(epsilon, counts))
+        exact, more = (theorem_3(epsilon, groups, by) for by in (1, 2))
+        assert exact <= found <= more * (1 + 1e-9) + 1e-11
+
+
 def test_many_labels_cost_next_to_what_continuous_noise_does():
     # 286 labels of sigma 40 after 640 thresholds of sigma 150, as PATE's Table 2 has them.
     moves = [dg.DiscreteGaussianCounts(640, 150.0), dg.DiscreteGaussianCounts(2 * 286, 40.0)]
