@@ -393,6 +393,29 @@ def test_a_lattice_is_coarser_each_time_that_sigma_doubles(sigma, log_lattice, c
         assert exact <= found <= exact * (1 + mpmath.mpf(1) / 4096)
 
 
+@pytest.mark.parametrize("sigma", [1, 3])
+def test_noise_on_a_lattice_is_charged_its_distance_and_continuous_noise_none(sigma):
+    """At a threshold t it adds (1 + t) times the distance to a label's divergence."""
+    law = {"name": "gaussian_maximum", "scale": sigma, "teachers": 1, "classes": 5}
+    law |= {"leads": "votes", "cells": 2, "panels": 1}
+    step, places, sticks = Fraction(1, 4), [0, 1, 9], {}
+    for lattice, distance in (
+        ("none", 0),
+        ("fine", verify.fine_lattice_total_variation(Fraction(sigma), 5)),
+    ):
+        maximum = verify.Maximum(law | {"lattice": lattice})
+        assert maximum.distance == distance
+        assert ("on a fine lattice" in maximum.about) == (lattice == "fine")
+        groups = [[0] * maximum.middles for _ in range(2 * maximum.leads + 1)]
+        (found,), _ = maximum.group_hockey_sticks(groups, step, places)
+        sticks[lattice] = found[len(places) - 1 :]
+    with mpmath.workdps(60):
+        for k, without, lattice in zip(places, *sticks.values(), strict=True):
+            added = distance.numerator * (1 + mpmath.exp(mpmath.mpf(k) / 4)) * verify.ONE
+            added /= distance.denominator
+            assert added <= lattice - without <= added * (1 + mpmath.mpf(2) ** -70)
+
+
 def maximum_of(scale, teachers, cells, leads="votes", panels=1):
     law = {"name": "gaussian_maximum", "scale": write_hexadecimal(scale), "classes": 5}
     law |= {"teachers": teachers, "leads": leads, "cells": cells, "panels": panels}

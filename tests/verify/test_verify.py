@@ -230,3 +230,24 @@ def test_a_label_at_its_very_delta_holds_and_a_hair_below_it_does_not(delta):
     assert verdict(body) is True
     assert verdict(body | {"delta": str(Fraction(delta) + Fraction(1, 10**60))}) is True
     assert verdict(body | {"delta": str(Fraction(delta) - Fraction(1, 10**60))}) is False
+
+
+@pytest.mark.parametrize("delta", ["0/1", "1/1000", "1/1"])
+@pytest.mark.parametrize("own", ["0/1", "1/3", "5/1"])
+def test_below_its_own_epsilon_a_label_costs_more_than_its_delta(own, delta):
+    """By delta + (1 - delta) (e^own - e^epsilon) / (1 + e^own); from there on delta is its own."""
+    law = {"name": "response", "epsilon": own, "delta": delta}
+    own, delta = Fraction(own), Fraction(delta)
+    for epsilon in (Fraction(0), own / 2, own - Fraction(1, 10**30), own, own + 1):
+        _, least, most = verify.bound_label_delta({"law": law}, epsilon)
+        if epsilon >= own:
+            assert least == most == delta
+        elif epsilon >= 0:
+            with mp.workdps(100):
+                high, low = (
+                    mpmath.exp(mpmath.mpf(x.numerator) / x.denominator) for x in (own, epsilon)
+                )
+                leak = mpmath.mpf(delta.numerator) / delta.denominator
+                exact = leak + (1 - leak) * (high - low) / (1 + high)
+                least, most = (mpmath.mpf(x.numerator) / x.denominator for x in (least, most))
+                assert least <= exact <= most <= least + mpmath.mpf(10) ** -60
