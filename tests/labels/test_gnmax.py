@@ -19,6 +19,7 @@ from private_ensembles.labels.gnmax import (
     search_sigma,
     single_label_sigma,
 )
+from tests.ranges import NO_COUNT, NOT_POSITIVE, NOT_WITHIN_0_1, check_ends
 
 SETTINGS = st.tuples(st.floats(0.05, 6), st.sampled_from([1e-9, 1e-5, 3e-4, 0.02]))
 
@@ -107,3 +108,73 @@ def test_a_small_budget_has_orders_enough():
     assert math.isfinite(single_label_sigma(1e-3, 1e-5, "rdp", 1))
     sigmas = [single_label_sigma(0.5, 1e-4, method, 11) for method in ("rdp", "analytic", "exact")]
     assert sigmas == sorted(sigmas, reverse=True)
+
+
+BUDGETS = {
+    **{
+        f"gnmax_sigma, {method}": lambda epsilon, delta, method=method: gnmax_sigma(
+            epsilon, delta, method=method, n_teachers=3
+        )
+        for method in gnmax.METHODS
+    },
+    "least_order": gnmax.least_order,
+    "order_grid": lambda epsilon, delta: order_grid(epsilon, delta, method="rdp"),
+    "sigma_curve": lambda epsilon, delta: gnmax.sigma_curve(epsilon, delta, np.array([2.0])),
+}
+RANGES = {
+    **{
+        f"{name}, epsilon": (lambda x, f=f: f(x, 0.01), NOT_POSITIVE, (1.0,))
+        for name, f in BUDGETS.items()
+    },
+    **{
+        f"{name}, delta": (lambda x, f=f: f(1.0, x), NOT_WITHIN_0_1, (0.01, 0.9))
+        for name, f in BUDGETS.items()
+    },
+    "analytic_epsilon, sigma": (
+        lambda x: gnmax.analytic_epsilon(x, 0.01),
+        NOT_POSITIVE,
+        (0.5, 50.0),
+    ),
+    "analytic_epsilon, delta": (
+        lambda x: gnmax.analytic_epsilon(9.0, x),
+        NOT_WITHIN_0_1,
+        (1e-9, 0.9),
+    ),
+    "analytic_epsilon, labels": (
+        lambda x: gnmax.analytic_epsilon(9.0, 0.01, labels=x),
+        NO_COUNT,
+        (1,),
+    ),
+    "gnmax_sigma, teachers": (
+        lambda x: gnmax_sigma(1.0, 0.01, method="exact", n_teachers=x),
+        (None, 0, 2, -1),
+        (1, 3),
+    ),
+    "gnmax_sigma, classes": (
+        lambda x: gnmax_sigma(1.0, 0.01, method="analytic", n_classes=x),
+        (1, 0, 2.5),
+        (2, 10),
+    ),
+    "order_grid, step": (
+        lambda x: order_grid(1.0, 0.01, order_step=x),
+        (0.0, -1.0, math.nan),
+        (0.5,),
+    ),
+    "order_grid, largest": (
+        lambda x: order_grid(1.0, 0.01, order_max=x),
+        (math.inf, math.nan),
+        (1.0, 500.0),
+    ),
+    "sigma_curve, order": (
+        lambda x: gnmax.sigma_curve(1.0, 0.01, np.array([2.0, x])),
+        (1.0, 0.5, math.nan),
+        (1 + 1e-9,),
+    ),
+    "label_probability, teachers": (lambda x: label_probability(x, 2.0), NO_COUNT, (1,)),
+    "label_probability, sigma": (lambda x: label_probability(3, x), NOT_POSITIVE, (1e-6,)),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_the_ends_of_a_range_are_taken_and_what_lies_beyond_is_refused(name):
+    check_ends(*RANGES[name])
