@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from private_ensembles.labels import registry
+from private_ensembles.labels import registry, release_gate
 from private_ensembles.labels.accounts import groups
 from private_ensembles.labels.accounts.account import Account
 from private_ensembles.labels.accounts.label import LabelAccount
@@ -178,6 +178,26 @@ def test_secure_noise_of_several_votes_is_that_of_one_by_group_privacy(name):
         continuous = mechanism.calibrate(replace(task, secure=False))
         more = mechanism.law.scale_noise(continuous, 1.02)
         assert mechanism.cost(task, more).proven <= 1
+
+
+@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize("reach", [1, 2])
+@pytest.mark.parametrize("C", [2, 3])
+def test_noise_is_marked_continuous_only_where_a_seed_draws_more_than_two_classes(C, reach, secure):
+    """Two classes are coins of the law's own table; secure labels of more are drawn exactly."""
+    mechanism = load_mechanism("gnmax_exact")
+    task = Task(
+        Ensemble(5, C),
+        Budget(1.0, 1e-3),
+        Wanted(3),
+        protection=Protection.disjoint(reach=reach),
+        secure=secure,
+    )
+    noise = mechanism.calibrate(task)
+    by_parts = mechanism.account.start.find_noise(mechanism.law, groups.divide_budget(task), 3)
+    assert noise.sigma < by_parts.sigma  # so that it is what all labels together need
+    assert noise.continuous == (C > 2 and not secure)
+    assert bool(release_gate.refusal(mechanism, noise, C, secure=True)) == noise.continuous
 
 
 @pytest.mark.parametrize("name", OF_TWO)
