@@ -173,6 +173,19 @@ def test_empirical_prior_of_other_teachers_is_refused():
         empirical_prior([1], 11, "abc")
 
 
+@pytest.mark.parametrize("kind", objectives.PRIOR_KINDS)
+def test_a_prior_of_which_only_the_kind_is_said_is_over_all_probabilities(kind):
+    """And has nothing of votes."""
+    prior = objectives.Prior(kind)
+    assert (prior.low, prior.high) == (0.0, 1.0)
+    assert prior.name == f"{kind}:0,1"
+    assert prior == parse_prior(f"{kind}:0,1")
+    # Of one p for all, uniform in [0, 1], each number of ones is as likely; of a mean of 1/2 it is
+    # that of fair coins.
+    shares = np.full(6, 1 / 6) if kind == "common" else binom.pmf(np.arange(6), 5, 0.5)
+    np.testing.assert_allclose(expected_pmf(5, prior), shares, rtol=1e-12)
+
+
 def test_a_name_has_all_digits_of_its_prior():
     """Two priors that differ in the last place have two names; 1.0 is still written as 1."""
     assert parse_prior("uniform:0.5,1").name == "uniform:0.5,1"
