@@ -114,6 +114,18 @@ def test_powers_of_a_spectrum_are_as_good_as_they_are_charged(times):
     assert _power(np.array([2.0 ** (-1001 / times)], np.clongdouble), times)[0] == 0
 
 
+@pytest.mark.parametrize("length", [4, 64, 4096])
+@pytest.mark.parametrize("times", [1, 2, 30])
+def test_transforms_are_charged_what_the_noise_page_proves_twice(length, times):
+    """2 sqrt(N) ((k + 1) kappa + 16 k v) |p|, kappa = 20 v log2 N, v the unit of long floats."""
+    masses, unit = np.array([0.5, 0.25, 0.125]), float(np.finfo(np.longdouble).eps) / 2
+    with mpmath.workdps(40):
+        kappa = 20 * mpf(unit) * mpmath.log(length, 2)
+        whole = mpmath.sqrt(mpf(1) / 4 + mpf(1) / 16 + mpf(1) / 64)
+        exact = 2 * mpmath.sqrt(length) * ((times + 1) * kappa + 16 * times * unit) * whole
+    assert fourier_error(masses, length, times) == pytest.approx(float(exact), rel=1e-14, abs=0)
+
+
 def test_what_transforms_take_grows_with_the_masses():
     masses = np.array([0.1, 0.2, 0.3])
     once, twice = (fourier_error(scale * masses, 64, 10) for scale in (1, 2))

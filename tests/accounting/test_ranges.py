@@ -136,6 +136,11 @@ RANGES = {
     "GaussianMaximum, scale": (lambda x: GaussianMaximum(x, 3, 2), NOT_POSITIVE, (1e-6,)),
     "GaussianMaximum, teachers": (lambda x: GaussianMaximum(1.0, x, 2), (0, -1), (1,)),
     "GaussianMaximum, classes": (lambda x: GaussianMaximum(1.0, 3, x), (1, 0), (2,)),
+    "GaussianMaximum, group": (
+        lambda x: GaussianMaximum(1.0, 3, 2, group_size=x),
+        (0, -1, 4, 1.5),
+        (1, 3),
+    ),
     "pmf": (lambda x: pmf([x, 0.5]), OUTSIDE_0_1, (0.0, 1.0)),
     "pmf, rank": (pmf, (0.5,), ([0.5],)),
     "binomial_pmf, probability": (lambda x: binomial_pmf(2, x), OUTSIDE_0_1, (0.0, 1.0)),

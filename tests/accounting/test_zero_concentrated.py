@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from private_ensembles.accounting.zero_concentrated import least_rho
+from private_ensembles.accounting.zero_concentrated import _bound_between_orders, least_rho
 
 
 def divergences(first, second):
@@ -66,3 +66,23 @@ def test_orders_that_nobody_asks_for_are_charged_what_the_largest_may_cost():
 def test_what_loses_nothing_and_what_loses_everything():
     assert least_rho(lambda orders: 0 * orders, 0.0) == 0
     assert least_rho(lambda orders: np.full(len(orders), np.inf), math.inf) == math.inf
+
+
+@pytest.mark.parametrize("start", [1.05, 1.2, 2.0, 9.0])
+@pytest.mark.parametrize("ratio", [1.01, 1.1, 1.5, 3.0])
+@pytest.mark.parametrize("growth", [1.0, 1.01, 1.2, 4.0])
+def test_between_two_orders_every_divergence_that_fits_both_is_allowed_for(start, ratio, growth):
+    """The largest is on the chord of (x - 1) D_x, and no more than at the order above."""
+    a, b = start, 1 + (start - 1) * ratio
+    costs = np.array([a, a * growth])
+    x = np.linspace(a, b, 4001)[1:]
+    chord = np.interp(x, [a, b], costs * [a - 1, b - 1]) / (x - 1)
+    worst = (np.minimum(chord, costs[1]) / x).max()
+    marks = 2 * np.arcsinh(np.sqrt([0, a - 1, b - 1]))
+    below, between = _bound_between_orders(marks, np.array([0, *costs]))
+    assert below >= costs[0]  # of an order next to 1
+    assert between >= worst * (1 - 1e-12)
+    bent = (b - a) ** 2 / (4 * a * (a - 1))
+    if bent < 0.5:
+        assert between <= max(costs / [a, b]) / (1 - bent) * (1 + 1e-12)
+    assert between <= costs[1] / a * (1 + 1e-12)
