@@ -499,6 +499,36 @@ def granted_and_needed(maximum, *, moved):
 
 
 @pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize(("leads", "cells"), [("votes", 2), ("cells", 2), ("cells", 3)])
+def test_each_factor_of_a_bend_is_the_largest_in_its_whole_cell(monkeypatch, leads, cells, moved):
+    """The leads and coordinates that it is looked for among are those of the cell, at both ends."""
+    asked, largest = [], verify.largest_absolute
+
+    def see_interval(low, high):
+        asked.append((low, high))
+        return largest(low, high)
+
+    maximum = maximum_of(2.5, 5, cells, leads)
+    monkeypatch.setattr(verify, "largest_absolute", see_interval)
+    maximum.curvature_bounds(move=moved)
+    wide = 0 if leads == "votes" else 1
+    intervals, near = iter(asked), Fraction(4, verify.ONE)
+    for i in range(-maximum.leads, maximum.leads + 1 - wide):
+        low = maximum.half_move + i * maximum.stride * maximum.cell
+        high = low + wide * maximum.cell
+        low -= 2 * maximum.half_move * moved  # which is how far the vote takes the lead
+        assert next(intervals) == (low, high)
+        for j in range(maximum.middles - 1):
+            c, d = (maximum.start(k) * maximum.unit for k in (j, j + 1))
+            mine, theirs = (c - high / 2, d - low / 2), (c + low / 2, d + high / 2)
+            further = [(c - 3 * high / 2, d - 3 * low / 2), (c + 3 * low / 2, d + 3 * high / 2)]
+            for exact in (mine, theirs, mine, theirs, *further):
+                for end, found in zip(exact, next(intervals), strict=True):
+                    assert abs(Fraction(found, verify.ONE) - end) <= near
+    assert next(intervals, None) is None
+
+
+@pytest.mark.parametrize("moved", [False, True])
 @pytest.mark.parametrize("leads", ["votes", "cells"])
 def test_no_probability_bends_more_than_its_cells_say(leads, moved):
     """And hardly more is granted."""

@@ -149,6 +149,29 @@ def test_hockey_sticks_are_rounded_outwards_in_the_last_unit():
             assert exact <= verify.fall_of(step, gap) <= exact + 1
 
 
+def test_what_is_known_of_a_probability_within_bounds_is_taken_at_its_worse_end():
+    """Of several pairs the dearest; each P at one end of its bounds and each P' at the other."""
+    rng, guard = random.Random(5), verify.GUARD
+    pairs = []
+    for _ in range(3):
+        p, q = (sorted(rng.randrange(guard) for _ in range(2)) for _ in range(2))
+        pairs.append(((p, q), [(guard - high, guard - low) for low, high in (p, q)]))
+    apart = Fraction(1, 1000)
+    with mp.workdps(150):
+        for x in (Fraction(-2), Fraction(-1, 7), Fraction(0), Fraction(1, 3), Fraction(2)):
+            t = mpmath.exp(mpmath.mpf(x.numerator) / x.denominator)
+            most = max(sum(max(0, p[1] - t * q[0]) for p, q in pair) for pair in pairs)
+            least = max(sum(max(0, p[0] - t * q[1]) for p, q in pair) for pair in pairs)
+            one = max(p[1] - t * q[0] for pair in pairs for p, q in pair) + guard * (1 + t) / 1000
+            for found, exact, outwards in (
+                (verify.hockey_stick_upper(pairs, x), most, 1),
+                (verify.hockey_stick_lower(pairs, x), least, -1),
+                (verify.perturbed_hockey_stick(apart, pairs, x), max(0, one, guard * (1 - t)), 1),
+            ):
+                found = mpmath.mpf(found.numerator) * guard / found.denominator
+                assert 0 <= outwards * (found - exact) <= 2**40
+
+
 @pytest.mark.parametrize(
     ("kind", "low", "high"), [("uniform", "1/3", "1/1"), ("common", "2/7", "1/1")]
 )
