@@ -94,6 +94,10 @@ def read_kernel(mass):
     return verify.small_kernel(verify.Kernel(0, [mass - ONE], ONE))
 
 
+def take_work(number):
+    verify.Steps(100).take(number)
+
+
 LONG = 10**verify.MOST_DIGITS
 HALF = [1, "1/2"]
 # What is read, values at its ends, and values beyond them.
@@ -105,6 +109,52 @@ RANGES = {
         [(f"-{LONG - 1}/1",), (f"1/{LONG - 1}",)],
         [(f"-{LONG}/1",), (f"1/{LONG}",), ("1/0",)],
     ),
+    "a float": (
+        verify.number,
+        [("0x1.fffffffffffffp+1023",), ("0x0.0000000000001p-1022",), ("-0x1.0p+999",)],
+        [
+            ("0x1.0p+1024",),
+            ("0x1.0p-1023",),
+            ("0x2.0p+0",),
+            ("0x1.00000000000000p+0",),
+            ("+0x1.0p+0",),
+        ],
+    ),
+    "a real number": (
+        verify.real,
+        [(0,), (-0.5,), (1.7976931348623157e308,)],
+        [(float("inf"),), (float("nan"),), (True,), ("1",), (None,)],
+    ),
+    "a number above 0": (
+        verify.positive_number,
+        [(5e-324,), (1,)],
+        [(0,), (0.0,), (-5e-324,), (None,)],
+    ),
+    "a share": (
+        verify.share,
+        [(0,), (1.0,), (5e-324,)],
+        [(-5e-324,), (1.0000000000000002,), (None,)],
+    ),
+    "a number or nothing": (
+        verify.nullable_kind(verify.positive_number),
+        [(None,), (5e-324,)],
+        [(0,), (False,)],
+    ),
+    "yes": (verify.choice_kind(True), [(True,)], [(1,), (1.0,), (False,), ("true",), (None,)]),
+    "no or yes": (verify.choice_kind(False, True), [(False,), (True,)], [(0,), (1,), (None,)]),
+    "nothing": (verify.choice_kind(None), [(None,)], [(0,), (False,), ("",)]),
+    "a time": (
+        verify.moment,
+        [("2028-02-29T23:59:59+00:00",), ("0001-01-01T00:00:00+00:00",)],
+        [
+            ("2027-02-29T23:59:59+00:00",),
+            ("2028-02-29T24:00:01+00:00",),
+            ("2028-02-29T23:59:59+01:00",),
+            ("2028-02-29T23:59:59+00:00\n",),
+            ("2028-02-29T23:59:59Z",),
+        ],
+    ),
+    "work": (take_work, [(0,), (100,)], [(101,)]),
     "an exponent": (
         verify.exp,
         [(Fraction(2000),), (Fraction(-2000),), (Fraction(-9999),)],
@@ -215,3 +265,18 @@ def test_leads_of_a_single_teacher_are_votes():
     read_maximum(teachers=1)
     with pytest.raises(ValueError, match="leads are cells, or else votes"):
         read_maximum(teachers=1, leads="cells")
+
+
+def test_work_adds_up_until_the_next_certificate_begins():
+    steps = verify.Steps(100)
+    for _ in range(2):
+        steps.take(60)
+        steps.take(40)
+        with pytest.raises(
+            NotImplementedError, match=r"1 million steps or more, and 0 million are"
+        ):
+            steps.take(1)
+        steps.restart()
+    steps.allow(10)
+    with pytest.raises(NotImplementedError, match="--limit"):
+        steps.take(11)
