@@ -25,6 +25,14 @@ def test_286_labels_of_table_1_cost_what_design_says():
     assert exact_data_independent_epsilon(rho, 1e-5) == pytest.approx(2.435, abs=1e-3)
 
 
+@pytest.mark.parametrize("rho", [1e-9, 1e-5, 0.02, 1.0, 12.0, 30.0, 500.0])
+def test_the_paper_s_epsilon_is_the_least_of_its_orders(rho):
+    """3/2, 2, ..., 1000.5: the first is the best of a large rho, the last one of a tiny rho."""
+    orders = [halves / 2 for halves in range(3, 2002)]
+    least = min(order * rho + math.log(1e5) / (order - 1) for order in orders)
+    assert paper_epsilon(rho, 1e-5) == pytest.approx(least, rel=1e-12)
+
+
 @pytest.mark.parametrize(("thresholds", "labels", "delta"), [(640, 283, 1e-5), (50, 20, 1e-8)])
 def test_exact_epsilon_agrees_with_composed_privacy_loss_distributions(thresholds, labels, delta):
     from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
