@@ -110,6 +110,37 @@ def test_broken_promises_are_refused_in_one_line_by_name(tmp_path, changes, mess
     assert "\n" not in str(caught.value)
 
 
+ONE_VOTE = {"n_classes": 2, "labels": np.array([0]), "counts": np.array([[1, 0]])}
+
+
+@pytest.mark.parametrize(
+    ("field", "taken", "others"),
+    [
+        ("teachers", [1, None], [0, 2, 1.5]),
+        ("most_ones", [1, 7, None], [0, -1, 1.5]),
+        ("absent", [False], [0, None]),
+        ("n_classes", [2], [1, 3, 2**32 + 1]),
+        ("counts", [np.array([[0, 1]])], [np.array([[0, 0]]), np.array([[1]]), np.array([1, 0])]),
+        ("ids", [("a",), None], [(), ("a", "b")]),
+        ("labels", [np.array([-1]), np.array([1])], [np.array([-2]), np.array([2])]),
+    ],
+)
+def test_a_vote_of_a_single_teacher_is_taken_and_what_contradicts_it_refused(field, taken, others):
+    for value in taken:
+        assert Votes(**ONE_VOTE | {field: value}).n_teachers == 1
+    for value in others:
+        with pytest.raises(ValueError, match=r"teachers|ones|absent|classes|counts|ids|labels"):
+            Votes(**ONE_VOTE | {field: value})
+
+
+@pytest.mark.parametrize("changes", [{"absent": True}, {"n_classes": 3}])
+def test_ones_are_capped_of_two_classes_without_absent_ballots_alone(changes):
+    votes = {"n_classes": 2, "labels": np.array([0]), "votes": np.array([[0, 1]]), "most_ones": 1}
+    Votes(**votes)
+    with pytest.raises(ValueError, match="must be of two classes, without absent ballots"):
+        Votes(**votes | changes)
+
+
 def test_every_truncation_is_refused(tmp_path):
     data = file_with(tmp_path / "whole.npz").read_bytes()
     path = tmp_path / "short.npz"

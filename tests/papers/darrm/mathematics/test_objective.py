@@ -2,6 +2,7 @@
 
 import importlib.util
 
+import mpmath
 import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -162,6 +163,18 @@ def test_empirical_prior_weighs_the_majorities_that_were_seen():
     assert expected_error_estimate(gamma, prior).error == pytest.approx(expected, abs=1e-15)
 
 
+@pytest.mark.parametrize("counts", [[3], [2, 3, 2], [1, 4], [0, 5, 5], [5]])
+def test_an_empirical_prior_has_a_share_for_every_majority_that_there_may_be(counts):
+    """Also for those that no query had, such as all five teachers."""
+    with pytest.warns(UserWarning, match="depends on the votes"):
+        prior = empirical_prior(counts, 5, SHA)
+    majorities = [max(ones, 5 - ones) for ones in counts]
+    shares = [majorities.count(l) / len(counts) for l in range(6)]
+    assert list(prior.weights) == shares
+    assert expected_pmf(5, prior).tolist() == shares
+    assert coefficients(5, prior).tolist() == shares[3:]
+
+
 def test_empirical_prior_of_other_teachers_is_refused():
     with pytest.warns(UserWarning, match="votes"):
         prior = empirical_prior([3], 5, SHA)
@@ -259,6 +272,43 @@ def test_error_is_symmetric_in_the_two_labels():
     gamma = gamma_subsampling(11, 5)
     p = np.linspace(0, 1, 11)
     np.testing.assert_allclose(error_at(gamma, p), error_at(gamma, 1 - p), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, 1.0), (0.25, 1.0), (0.4, 0.9), (0.5, 1.0), (0.6, 0.7), (0.1, 0.3)]
+)
+@pytest.mark.parametrize("gamma", [[0.0, 0.0], [1.0, 0.25, 0.25, 1.0], [1, 0.5, 0, 0, 0.5, 1]])
+def test_the_control_of_an_estimate_has_the_mean_that_is_said(gamma, low, high):
+    """The mean of K uniforms has Irwin and Hall's density; the error bends where it is 1/2."""
+    K = len(gamma) - 1
+    with mpmath.workdps(30):
+
+        def density(x):
+            terms = (
+                (-1) ** j * mpmath.binomial(K, j) * (x - j) ** (K - 1)
+                for j in range(int(mpmath.floor(x)) + 1)
+            )
+            return mpmath.fsum(terms) / mpmath.factorial(K - 1)
+
+        def wrong(x):
+            p = low + (high - low) * x / K
+            terms = (
+                mpmath.binomial(K, l)
+                * p**l
+                * (1 - p) ** (K - l)
+                * (1 - gamma[l])
+                * (1 if 2 * l > K else -1)
+                for l in range(K + 1)
+            )
+            return abs(mpmath.fsum(terms)) / 2
+
+        bend = min(max(mpmath.mpf(K) * (0.5 - low) / (high - low), 0), K)
+        pieces = sorted({*map(mpmath.mpf, range(K + 1)), bend})
+        exact = mpmath.quad(lambda x: density(x) * wrong(x), pieces)
+    found = error._expect_control(
+        np.array(gamma, dtype=float), objectives.Prior("uniform", low, high)
+    )
+    assert found == pytest.approx(float(exact), rel=1e-10, abs=0)
 
 
 def test_pmf_of_another_length_is_refused():
