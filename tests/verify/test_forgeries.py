@@ -162,6 +162,21 @@ def test_a_real_certificate_is_accepted(real, status, kind):
     assert status(real[kind])[0] == 0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_work_that_was_charged_is_never_given_back(real, status, monkeypatch, kind):
+    """What is still allowed only falls, until the next certificate begins."""
+    charged, take = [], verify.Steps.take
+
+    def see_charge(steps, number):
+        charged.append(number)
+        return take(steps, number)
+
+    monkeypatch.setattr(verify.Steps, "take", see_charge)
+    assert status(real[kind])[0] == 0
+    assert min(charged) >= 0
+    assert sum(charged) > 0
+
+
 # Without these a file says less, and all that it says is proven.
 OPTIONAL = {
     ("provenance",),
