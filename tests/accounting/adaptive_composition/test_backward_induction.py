@@ -31,19 +31,34 @@ def test_the_recursion_is_the_dearest_of_all_adaptive_strategies(pairs, outcomes
         assert exact_value(known, labels, y) == costliest_strategy(known, labels, y)
 
 
+@pytest.mark.parametrize("labels", [0, 1, 2, 3])
+def test_what_an_adversary_gains_at_y_follows_from_what_it_gains_at_one_over_y(labels):
+    """In exact arithmetic, and only because neighbours come in both orders."""
+    def is_mirrored(pairs, y):
+        low, high = exact_value(pairs, labels, 1 / y), exact_value(pairs, labels, y)
+        return low == 1 - 1 / y + high / y
+
+    points = [Fraction(1), Fraction(9, 8), Fraction(3, 2), Fraction(17, 5)]
+    rows = random_rows(np.random.default_rng(labels), 2, 2)
+    assert all(is_mirrored(both_orders(*rows), y) for y in points)
+    coins = both_orders([[0.5, 0.5]], [[0.25, 0.75]])
+    assert labels == 0 or not all(is_mirrored(coins[:1], y) for y in points)
+
+
 @pytest.mark.keeps(
     "accounting.adaptive_composition.backward_induction:value_upper_bounds",
     "accounting.adaptive_composition.backward_induction:value_lower_lines",
 )
 @pytest.mark.parametrize("labels", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_every_point_of_the_grid_lies_between_its_bounds(seed, labels):
+@pytest.mark.parametrize("lowest", [-5, -12])  # most points above y = 1, or most below
+def test_every_point_of_the_grid_lies_between_its_bounds(lowest, seed, labels):
     rng = np.random.default_rng(seed)
     first, second = random_rows(rng, 2, int(rng.integers(2, 4)) if labels < 3 else 2)
     known = both_orders(first, second)
     first, second = (np.array([pair[i] for pair in known], dtype=float) for i in (0, 1))
     step = float(10 ** rng.uniform(-2, 0))
-    grid = Grid(step, -5, 16)
+    grid = Grid(step, lowest, 16)
     t = hockey_sticks.thresholds(step, 12)
     kernels = hockey_sticks.kernels(hockey_sticks.hockey_stick_divergences(first, second, t), step)
     above = value_upper_bounds(kernels, grid, labels)
@@ -100,24 +115,31 @@ def test_points_that_are_worked_on_together_change_no_bound(monkeypatch, at_once
 
 @pytest.mark.parametrize(("step", "reach"), [(0.2, 9), (3.0, 1)])
 def test_a_step_of_the_induction_is_rounded_up_to_the_last_digit(step, reach):
-    """Against what the kernels' floats say, at every point and beyond the grid's low end."""
+    """Against what the kernels' floats say, at every point and beyond the grid's low end.
+
+    Below y = 1 they say it of 1 / y.
+    """
     first, second = random_rows(np.random.default_rng(4), 3, 3)
     t = hockey_sticks.thresholds(step, reach)
     kernels = hockey_sticks.kernels(hockey_sticks.hockey_stick_divergences(first, second, t), step)
     grid = Grid(step, -12 // reach, 31)
     above = value_upper_bounds(kernels, grid, 1)
+    masses, lost = kernels.masses.tolist(), kernels.infinite_loss_mass.tolist()
     with mpmath.workdps(40):
-        for place in range(grid.size):
-            ratios = [
-                mpmath.exp(mpmath.mpf(step) * (grid.lowest + place + k))
-                for k in range(-reach, reach + 1)
-            ]
-            exact = max(
-                lost + mpmath.fsum(m * max(0, 1 - x) for m, x in zip(masses, ratios, strict=True))
-                for masses, lost in zip(
-                    kernels.masses.tolist(), kernels.infinite_loss_mass.tolist(), strict=True
-                )
+
+        def value(log_y):
+            """Return what the kernels make of (1 - y)_+."""
+            ratios = [mpmath.exp(log_y + mpmath.mpf(step) * k) for k in range(-reach, reach + 1)]
+            return max(
+                leak + mpmath.fsum(m * max(0, 1 - x) for m, x in zip(row, ratios, strict=True))
+                for row, leak in zip(masses, lost, strict=True)
             )
+
+        for place in range(grid.size):
+            log_y = mpmath.mpf(step) * (grid.lowest + place)
+            exact = value(log_y)
+            if log_y < 0:
+                exact = 1 - mpmath.exp(log_y) * (1 - value(-log_y))
             assert above[place] >= min(exact, 1)
             assert place > grid.size - reach or above[place] <= exact + 1e-11
 

@@ -55,10 +55,12 @@ def value_upper_bounds(
     """Return upper bounds on W_labels at the grid's points, (size,).
 
     Chords between points are upper bounds, too, since W is convex. So is the last point's bound
-    above it, since W does not increase, and below the first point the chord from W(0) = 1.
+    above it, since W does not increase, and below the first point the chord from W(0) = 1. Below
+    y = 1 the bounds follow from those at 1 / y, as pairs of neighbours come in both orders.
 
     Args:
-        kernels: Of the grid's step; each pair of neighbours lies below one of them.
+        kernels: Of the grid's step; each pair of neighbours, in either order, lies below one of
+            them.
         grid: The points.
         labels: How many labels are released.
         values: Upper bounds (size,) that hold for other labels, to which these are added.
@@ -82,6 +84,10 @@ def value_upper_bounds(
     windows = sliding_window_view(padded, 2 * reach + 1)
     used = np.flatnonzero(kernels.masses.any(axis=0))
     masses = np.hstack([kernels.masses[:, used], kernels.infinite_loss_mass[:, None]])
+    # Bounds at the points below y = 1 are these, and these times those at 1 / y.
+    center = -grid.lowest
+    logs = grid.logs()[: max(0, center)]
+    least, share = -np.expm1(logs) * (1 + _ROUNDING), np.exp(logs) * (1 + _ROUNDING)
     # `values` are those of the points from here on.
     values_start, part = 0, np.ones((used.size + 1, _AT_ONCE))
     for low, high in _ranges(kernels, grid, labels, wanted, wide, from_start=from_start):
@@ -93,13 +99,20 @@ def value_upper_bounds(
         before = down[down.size - first :][:start]
         padded[:start] = 1 - before * (1 - values[0]) + _ROUNDING
         padded[stop:end] = values[-1]
-        values_start, values = low, np.empty(high - low)
-        for start in range(0, high - low, _AT_ONCE):
-            stop = min(start + _AT_ONCE, high - low)
-            neighbours = part[:, : stop - start]
-            neighbours[:-1] = windows[start:stop].T[used]
-            np.maximum.reduce(masses @ neighbours, axis=0, out=values[start:stop])
+        values_start, values = low, np.zeros(high - low)
+        # Points from `mirrored` up to the middle have their 1 / y among the points.
+        middle = center if low < center < high else low
+        mirrored = max(low, 2 * middle - high + 1)
+        for first, last in ((low, mirrored), (middle, high)):
+            for start in range(first - low, last - low, _AT_ONCE):
+                stop = min(start + _AT_ONCE, last - low)
+                neighbours = part[:, : stop - start]
+                neighbours[:-1] = windows[start:stop].T[used]
+                np.maximum.reduce(masses @ neighbours, axis=0, out=values[start:stop])
         values *= rounding
+        above = values[middle + 1 - low : 2 * middle - mirrored + 1 - low][::-1]
+        below = slice(mirrored, middle)
+        values[mirrored - low : middle - low] = least[below] + share[below] * above
         np.minimum(values, 1.0, out=values)
     if wanted is None:
         return values
