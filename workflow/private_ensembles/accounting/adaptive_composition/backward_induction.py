@@ -21,7 +21,8 @@ from private_ensembles.base.threads import run_on_one_thread
 
 # So many points of the grid are taken at once, as their windows must fit a processor's cache.
 _AT_ONCE = 512
-# If few points are wanted, labels are followed over this many standard deviations of their losses.
+# If few points are wanted, labels are followed over at most so many standard deviations of their
+# losses.
 WIDE = 7.5
 # Exponentials, subtractions and products at the edges are off by this.
 _ROUNDING = 64 * UNIT_ROUNDOFF

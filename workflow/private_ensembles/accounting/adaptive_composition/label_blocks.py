@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from private_ensembles.accounting.adaptive_composition.backward_induction import (
+    WIDE,
     Grid,
     value_upper_bounds,
 )
@@ -24,7 +25,8 @@ MANY = 1000
 # Noise is 0.1 % more with this many blocks, or with blocks of MANY labels, whichever gives more
 # blocks; 4,000 labels in 8 blocks would need 0.25 % more.
 _BLOCKS = 4
-# Losses of a block beyond its kernel's reach may hold this share of delta.
+# Losses of a block beyond its kernel's reach, or of labels beyond what is worked out, may hold this
+# share of delta.
 CUT = 1e-4
 # Losses of a block are followed so many times as far as those of a normal law.
 _BEYOND = 1.2
@@ -45,7 +47,7 @@ def values_of_labels(
         label: Kernels of one label, of the grid's step.
         grid: The points.
         labels: How many labels are released.
-        delta: About that of all labels; it only chooses how far the losses of blocks are followed.
+        delta: About that of all labels; it only chooses how far losses are followed.
         wanted: The points at which bounds are wanted, all unless given; it counts for at most
             `MANY` labels.
 
@@ -57,7 +59,8 @@ def values_of_labels(
     True
     """
     if labels <= MANY:
-        return value_upper_bounds(label, grid, labels, wanted=wanted)
+        wide = min(WIDE, math.sqrt(2 * math.log(1 / (CUT * delta))))
+        return value_upper_bounds(label, grid, labels, wanted=wanted, wide=wide)
     count = max(_BLOCKS, labels // MANY)
     size, rest = divmod(labels, count)
     blocks = value_upper_bounds(block(label, size, CUT * delta / count), grid, count)
