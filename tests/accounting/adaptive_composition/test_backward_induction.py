@@ -34,6 +34,7 @@ def test_the_recursion_is_the_dearest_of_all_adaptive_strategies(pairs, outcomes
 @pytest.mark.parametrize("labels", [0, 1, 2, 3])
 def test_what_an_adversary_gains_at_y_follows_from_what_it_gains_at_one_over_y(labels):
     """In exact arithmetic, and only because neighbours come in both orders."""
+
     def is_mirrored(pairs, y):
         low, high = exact_value(pairs, labels, 1 / y), exact_value(pairs, labels, y)
         return low == 1 - 1 / y + high / y

@@ -8,6 +8,7 @@ import csv
 import errno
 import fcntl
 import functools
+import gc
 import json
 import logging
 import math
@@ -151,6 +152,10 @@ def job(
         lock: a file that is held from before the job touches its outputs until they are in place
             (`hold_lock`).
     """
+    # What a script has imported stays until its process ends. So Python's collector need not walk
+    # through it, least of all at the end: a third of the time of a job that does little but import
+    # PyTorch.
+    gc.freeze()
     # The handlers come first, because a signal during the set-up must leave nothing behind either.
     with (
         _signals_raise(),
@@ -158,6 +163,7 @@ def job(
         _mask(0o077) as mask,
         contextlib.ExitStack() as held,
     ):
+        held.callback(gc.freeze)  # and what the job's work has imported or left
         current = None
         code = 1
         try:
