@@ -145,8 +145,13 @@ def _ranges(
     after = np.append(width[-2::-1], 0)
     low, high = wanted.start - after, wanted.stop + after
     if from_start:  # the last label is worked out wherever it is wanted
-        low[:-1] = np.maximum(low, -grid.lowest - width)[:-1]
-        high[:-1] = np.minimum(high, -grid.lowest + width)[:-1]
+        center = -grid.lowest
+        distance = max(wanted.start - center, center - wanted.stop)
+        if distance > width[-1] - 2 * kernels.support_radius:
+            # Labels are not likely to lead there, so that all of them matter, as far as they lead.
+            low[:-1], high[:-1] = 0, grid.size
+        low[:-1] = np.maximum(low, center - width)[:-1]
+        high[:-1] = np.minimum(high, center + width)[:-1]
     low = np.clip(low, 0, grid.size - 1)
     high = np.maximum(low + 1, np.minimum(high, grid.size))
     return list(zip(low.tolist(), high.tolist(), strict=True))
