@@ -19,6 +19,8 @@ import pandas as pd
 from benchmarks.measuring import ROOT, add_machine, describe_machine
 from benchmarks.writing import format_section, format_table
 
+# The tests' tiny configuration.
+TINY = ["--configfile", str(ROOT / "config/scenarios/tiny.yaml")]
 ROUNDS, CORES = 3, 2
 SHOWN = 10  # rules on the page
 
@@ -36,28 +38,45 @@ def job_seconds(folder: Path) -> dict[str, list[float]]:
 
 
 def measure(*, quick: bool = False) -> pd.DataFrame:
+    """Return a row for each checkout, round and rule, as `measure_runs` does.
+
+    quick: one round of the tests' tiny configuration.
+    """
+    return measure_runs(TINY if quick else [], 1 if quick else ROUNDS)
+
+
+def measure_runs(arguments: list[str], rounds: int) -> pd.DataFrame:
     """Return a row for each checkout, round and rule.
 
     Its columns are code (`old` or `new`), round, rule, jobs, seconds and longest (of the clock, of
     the rule's jobs), and of the whole run cpu (seconds of all its processes) and wall (seconds).
 
-    quick: one round of the tests' tiny configuration.
+    Args:
+        arguments: what follows `snakemake --cores`.
+        rounds: how often each checkout runs, in turns.
     """
     codes = {"old": Path(os.environ["OLD"])} if "OLD" in os.environ else {}
     codes["new"] = ROOT
     facts = describe_machine("snakemake", "numpy", "scipy")
-    arguments = ["--configfile", str(ROOT / "config/scenarios/tiny.yaml")] if quick else []
-    rows = []
-    for number in range(1 if quick else ROUNDS):
-        for code, checkout in codes.items():
-            whole, seconds = measure_run(checkout.resolve(), arguments)
-            rows += [
-                {"code": code, "round": number, "rule": rule, "jobs": len(job_times)}
-                | {"seconds": sum(job_times), "longest": max(job_times)}
-                | whole
-                for rule, job_times in seconds.items()
-            ]
+    rows = [
+        row
+        for number in range(rounds)
+        for code, checkout in codes.items()
+        for row in make_rows(code, number, *measure_run(checkout.resolve(), arguments))
+    ]
     return add_machine(rows, facts)
+
+
+def make_rows(
+    code: str, number: int, whole: dict[str, float], seconds: dict[str, list[float]]
+) -> list[dict]:
+    """Return a run's rows, one for each rule: whole and seconds as `measure_run` returns them."""
+    return [
+        {"code": code, "round": number, "rule": rule, "jobs": len(job_times)}
+        | {"seconds": sum(job_times), "longest": max(job_times)}
+        | whole
+        for rule, job_times in seconds.items()
+    ]
 
 
 def measure_run(
@@ -90,6 +109,11 @@ def measure_run(
 
 def section(data: pd.DataFrame) -> str:
     """Return the results in Markdown."""
+    return format_runs(data, "The run on embedded data", "embedded", f"snakemake --cores {CORES}")
+
+
+def format_runs(data: pd.DataFrame, title: str, name: str, command: str) -> str:
+    """Return the results of runs by a command as the section of the benchmark `name`."""
     runs = data.groupby(["code", "round"], sort=False).agg(
         cpu=("cpu", "first"), wall=("wall", "first"), jobs=("jobs", "sum")
     )
@@ -103,11 +127,12 @@ def section(data: pd.DataFrame) -> str:
         columns["s, before"] = "{old:.1f}"
     columns["s, now" if "old" in rules else "s"] = "{new:.1f}"
     turns = ", in turns with an older checkout (before)" if "old" in rules else ""
+    rounds = data["round"].nunique()
+    times = "once" if rounds == 1 else f"medians of {rounds}"
     return format_section(
-        "The run on embedded data",
-        "embedded",
-        f"Whole runs of `snakemake --cores {CORES}` in an empty folder{turns}: medians of "
-        f"{data['round'].nunique()}.",
+        title,
+        name,
+        f"Whole runs of `{command}` in an empty folder{turns}: {times}.",
         data,
         format_table(
             {

@@ -43,6 +43,7 @@ BENCHMARKS = (
     "teachers",
     "arithmetic",
     "embedded",
+    "paper_run",
     "auditors",
     "libraries",
     "accountants",

@@ -32,7 +32,7 @@ SMALLEST = {
     "waiting": {"QUICK": (("plan", 11, 2, 5, 5, "reproducible", 60.0),)},
 }
 # A whole run of the workflow, large votes, another package, every mechanism, secure plans.
-SLOW = ("embedded", "smooth_sensitivity", "libraries", "auditors", "sessions")
+SLOW = ("embedded", "paper_run", "smooth_sensitivity", "libraries", "auditors", "sessions")
 
 
 @pytest.mark.parametrize(
