@@ -121,6 +121,19 @@ def test_bagged_votes_cost_what_the_worst_move_of_a_records_teachers_does(share)
     assert of_all_moves <= cost.proven <= cost.claimed == 2 * 0.4 * share
 
 
+def test_as_many_bagged_votes_change_as_the_share_says_whatever_its_float():
+    """Fifteen of 22 teachers agree: 22 times the float of 15/22 is less than 15."""
+    law = load_mechanism("dpbag").law
+    assert 15 / 22 * 22 < 15
+    for k in (*range(1, 32), 39, 43, 44, 45, 46, 47):
+        task = Task(Ensemble(k, 2), Budget(1.0, AUDIT_DELTA), Wanted(1))
+        for agreeing in range((k + 1) // 2, k + 1):
+            audited = law.build_audit(task, BaggingNoise(1, k, 0.4, share=agreeing / k))
+            assert audited.pairs.tolist() == [[a, a + agreeing] for a in range(k + 1 - agreeing)]
+            less = BaggingNoise(1, k, 0.4, share=(agreeing - 1e-9) / k)
+            assert (np.diff(law.build_audit(task, less).pairs) == agreeing - 1).all()
+
+
 @pytest.mark.parametrize("name", TRUE)
 def test_curves_are_the_exact_deltas(listed, name):
     mechanism, task, parameters = listed[name]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from private_ensembles.base import checks
+from private_ensembles.base.rounding import UNIT_ROUNDOFF
 from private_ensembles.labels.laws.table import TableLaw
 from private_ensembles.labels.parameters import Parameters
 from private_ensembles.papers.dpbag.mathematics.label_loss import ones_probability
@@ -94,7 +95,9 @@ class Bagging(TableLaw):
         Neighbours differ by k share of them: the probability of a label grows with its votes, so
         that changing fewer votes costs less.
         """
-        changed_votes = math.floor(parameters.share * parameters.k)
+        # A share such as 15/22 is a float, and so is its product: 22 times it must not be 14.99...
+        share = parameters.share * (1 + 4 * UNIT_ROUNDOFF)
+        changed_votes = math.floor(share * parameters.k)
         first = np.arange(task.ensemble.teachers + 1 - changed_votes)
         audited = super().build_audit(task, parameters)
         audited.pairs = np.stack([first, first + changed_votes], 1)
