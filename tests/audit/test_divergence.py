@@ -276,3 +276,48 @@ def test_every_entry_of_a_table_is_moved_outwards_by_its_error_and_its_rounding(
             least = max(Fraction(0), least - absolute)
             assert most <= Fraction(float(up)) <= most * (1 + Fraction(1, 2**48))
             assert least * (1 - Fraction(1, 2**48)) <= Fraction(float(down)) <= least
+
+
+# Pr[label 1] of each row: quarters, whose complements are floats.
+TURNS = [
+    [0.25, 0.75],
+    [0.25, 0.25, 0.75],
+    [0.25, 0.75, 0.75, 0.75],
+    [0.25, 0.75, 0.25],
+    [0.5, 0.25, 0.75, 0.5],
+    [0.0, 1.0],
+    [0.25, 0.25, 0.25],
+    [0.5, 0.5],
+]
+
+
+@pytest.mark.parametrize("moved", [1, 2])
+@pytest.mark.parametrize("ones", TURNS)
+def test_rows_that_differ_only_in_which_label_is_likelier_are_told_apart(ones, moved):
+    """In either order, wherever the turn is, and where there is none: by all pairs of rows."""
+    growth = Fraction(math.exp(0.1))
+    for row in (ones, ones[::-1]):
+        exact = [Fraction(one) for one in row]
+        worst = max(
+            max(p - growth * q, 1 - p - growth * (1 - q))
+            for i, p in enumerate(exact)
+            for q in exact[max(0, i - moved) : i + moved + 1]
+        )
+        table = np.array([[1 - one, one] for one in row])
+        found = float(coins_delta(table, 0.1, moved))
+        assert found == pytest.approx(float(max(worst, 0)), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [699.0, 701.0, 705.0, 720.0, 1e6])
+def test_a_lower_bound_stays_one_where_its_exponential_overflows(epsilon):
+    """Tiny probabilities need an epsilon of about 700, and no more, unless they are 0."""
+    with mpmath.workdps(40):
+        tiny = mpmath.mpf(1e-305)
+        exact = max(0, mpmath.mpf(0.5) - mpmath.exp(mpmath.mpf(epsilon)) * tiny)
+        rows = [[0.5, 0.5], [1e-305, 1.0]]
+        assert exact_delta(rows, ONE_PAIR, epsilon, side="lower") <= exact
+        assert exact_delta(rows, ONE_PAIR, epsilon) >= exact
+        if epsilon > 703:
+            assert exact == exact_delta(rows, ONE_PAIR, epsilon, side="lower") == 0
+    never = [[0.5, 0.5], [0.0, 1.0]]
+    assert 0.5 - 1e-12 < exact_delta(never, ONE_PAIR, epsilon, side="lower") <= 0.5

@@ -256,7 +256,7 @@ def coins_delta(table: NDArray[np.float64], epsilon: float, group_size: int = 1)
             for pair in zip(rows, rows[step:], strict=False)
         ]
         deltas = [delta for p, q in pairs for delta in (p - growth * q, 1 - p - growth * (1 - q))]
-        return max(Decimal(0), *deltas)
+        return max([Decimal(0), *deltas])  # of equal rows alone there are no pairs
 
 
 class _Table:
