@@ -100,3 +100,17 @@ def test_bounds_of_a_large_epsilon_meet_too():
     )
     assert found.lower > 4
     assert found.exact
+
+
+@pytest.mark.parametrize(("n_teachers", "n_classes"), [(9, 3), (6, 5)])
+def test_as_many_histograms_as_are_allowed_are_all_listed_and_of_one_more_a_few(
+    n_teachers, n_classes
+):
+    def distribution(counts):
+        return gumbel.label_probabilities(counts, 1.0)
+
+    number = count_sorted_histograms(n_teachers, n_classes)
+    sizes = (distribution, n_teachers, n_classes, 0.0)
+    assert epsilon_bounds(*sizes, most_histograms=number, **ERRORS).exact
+    few = epsilon_bounds(*sizes, most_histograms=number - 1, **ERRORS)
+    assert (few.upper, few.exact) == (math.inf, False)

@@ -221,3 +221,15 @@ def test_the_last_pair_of_many_counts_although_few_are_worked_on_at_once(monkeyp
     assert mechanism.renyi([2.0])[0] == pytest.approx(math.log(0.25 / 0.2 + 0.25 / 0.8))
     assert mechanism.mu() == pytest.approx(-NormalDist().inv_cdf(0.2))
     assert mechanism.trade_off([0.5])[0] == pytest.approx(0.2)
+
+
+def test_a_claim_at_either_bound_is_the_bound_s():
+    """What is proven exactly holds; what no pair exceeds, even by nothing, does not fail."""
+    table = np.array([[0.7, 0.3], [0.2, 0.8]])
+    found = FiniteMechanism(np.arange(2), table, np.array([[0, 1]]), relative_error=1e-9)
+    upper, lower = found.delta(0.4), found.delta(0.4, "lower")
+    assert lower < upper
+    assert found.verdict(0.4, upper) == "holds"
+    assert found.verdict(0.4, math.nextafter(upper, 0)) == "undecided"
+    assert found.verdict(0.4, lower) == "undecided"
+    assert found.verdict(0.4, math.nextafter(lower, 0)) == "fails"

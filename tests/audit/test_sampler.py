@@ -8,7 +8,7 @@ import runpy
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 from private_ensembles.audit import (
     audit_function,
@@ -67,6 +67,40 @@ def test_bound_grows_towards_the_truth_with_the_runs():
     ]
     assert values[0] < values[1] < values[2] < true
     assert values[2] > 0.98 * true
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [((30, 10), (12, 28)), ((5, 35), (4, 36)), ((30, 8, 2), (12, 8, 20))]
+)
+@pytest.mark.parametrize(("confidence", "delta"), [(0.9, 0.0), (0.999, 0.02)])
+def test_a_bound_pays_for_every_interval_that_it_might_have_used(first, second, confidence, delta):
+    """Each event has a lower and an upper bound on both inputs; quantiles of the beta law."""
+    labels, runs = tuple(range(len(first))), 40
+    tested = events(labels)
+    error = (1 - confidence) / (4 * len(tested))
+
+    def sample(histogram, number, generator):
+        return np.repeat(labels, histogram)
+
+    best = {"epsilon": 0.0, "delta": 0.0}
+    for here, there in ((first, second), (second, first)):
+        for event in tested:
+            k, other = (sum(counts[label] for label in event) for counts in (here, there))
+            lower = beta.ppf(error, k, runs - k + 1) if k else 0.0
+            upper = beta.isf(error, other + 1, runs - other) if other < runs else 1.0
+            if lower > delta:
+                best["epsilon"] = max(best["epsilon"], math.log((lower - delta) / upper))
+            best["delta"] = max(best["delta"], lower - math.exp(0.1) * upper)
+    given = {"labels": labels, "runs": runs, "generator": None, "confidence": confidence}
+    found = epsilon_lower_bound(sample, first, second, delta, **given).value
+    assert found == pytest.approx(best["epsilon"], rel=1e-6, abs=1e-9)
+    found = delta_lower_bound(sample, first, second, 0.1, **given).value
+    assert found == pytest.approx(best["delta"], rel=1e-6, abs=1e-9)
+
+
+def test_an_epsilon_whose_exponential_overflows_leaves_no_delta_to_prove():
+    for epsilon in (699.0, 710.0, 1e300):
+        assert bound_of_coins(delta_lower_bound, 0.0, 1.0, epsilon, 100).value == 0
 
 
 @pytest.mark.keeps("audit.sampler:delta_lower_bound")
