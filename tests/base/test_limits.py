@@ -1,5 +1,7 @@
 """The range of budgets is one; what is beyond it is refused in one line wherever it is given."""
 
+import math
+
 import pytest
 
 from private_ensembles import (
@@ -13,6 +15,7 @@ from private_ensembles import (
 from private_ensembles.base import limits
 from private_ensembles.command import main
 from private_ensembles.release import section
+from tests.ranges import check_ends
 
 BEYOND = [
     ("epsilon", 1e9),
@@ -55,3 +58,41 @@ def test_the_configuration_has_the_same_range():
     assert keys["epsilon"]["maximum"] == limits.MOST_EPSILON
     assert keys["delta"]["minimum"] == limits.LEAST_DELTA
     assert keys["delta"]["exclusiveMaximum"] == 1
+
+
+def check_epsilon(value):
+    limits.check_budget(value, 1e-5)
+
+
+def check_delta(value):
+    limits.check_budget(1.0, value)
+
+
+RANGES = {
+    "epsilon": (
+        check_epsilon,
+        (math.nextafter(1e-6, 0), math.nextafter(100.0, 101), math.inf),
+        (1e-6, 1, 100),
+    ),
+    "delta": (
+        check_delta,
+        (math.nextafter(1e-100, 0), 1, math.inf),
+        (1e-100, 0.5, math.nextafter(1.0, 0)),
+    ),
+    "teachers": (lambda n: limits.check_size(n, 2), (1_000_001,), (1, 1_000_000)),
+    "classes": (lambda n: limits.check_size(2, n), (100_001,), (2, 100_000)),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_the_ends_of_a_range_are_taken_and_what_lies_beyond_is_refused(name):
+    check_ends(*RANGES[name])
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta"])
+def test_what_is_asked_of_a_budget_is_what_is_checked(name):
+    _, refused, taken = RANGES[name]
+    for values, expected in ((refused, False), (taken, True)):
+        for value in values:
+            budget = {"epsilon": 1.0, "delta": 1e-5} | {name: value}
+            assert limits.is_budget(**budget) == expected

@@ -54,3 +54,14 @@ def test_subsets_are_uniform_and_ties_are_broken_evenly(noise):
     assert abs((tied == 0).sum() - 1500) < 200
     assert noise.argmax_fair_ties(COUNTS).tolist() == [0, 2]
     assert sorted(noise.subsets(1, 4, 4)[0]) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("number", [1, 3, 7, 8, 9, 16, 62, 64, 65])
+@pytest.mark.parametrize("noise", [SecureNoise(), SeededNoise(generator(0, "bits"))])
+def test_as_many_bits_are_drawn_as_are_asked_for(noise, number):
+    """Each of them is 0 at times and 1 at times, and none is beyond."""
+    drawn = [noise.bits(number) for _ in range(80)]
+    every, some = drawn[0], 0
+    for bits in drawn:
+        every, some = every & bits, some | bits
+    assert (every, some) == (0, 2**number - 1)

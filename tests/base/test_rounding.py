@@ -109,3 +109,30 @@ def test_rounding_of_a_tail_grows_with_its_square_as_far_as_tails_reach():
     assert normal_error(0) == 1e-12
     assert normal_error(10) == pytest.approx(101e-12)
     assert normal_error(1e9) == normal_error(40)
+
+
+@pytest.mark.parametrize("middle", [-3.0, -1.0, -1e-300, 0.0, 1e-300, 1.0, 3.0])
+@pytest.mark.parametrize("radius", [0.0, 2.0**-60, 2.0**-53, 0.7])
+def test_ends_of_a_ball_are_beyond_all_of_it_on_either_side_of_zero(middle, radius):
+    """In fractions, where the end itself is rounded; and hardly further than that."""
+    ball, size = Ball(middle, radius), Fraction(abs(middle) + radius) / 2**51
+    lower, upper = Fraction(float(ball.lower)), Fraction(float(ball.upper))
+    lowest, highest = Fraction(middle) - Fraction(radius), Fraction(middle) + Fraction(radius)
+    room = size + Fraction(radius) / 2**20 + Fraction(1, 2**1000)
+    assert lowest - room <= lower < lowest
+    assert highest < upper <= highest + room
+
+
+def test_where_nothing_is_known_both_ends_say_so():
+    with np.errstate(all="ignore"):
+        around_zero = Ball(1e-3, 2e-3)
+        for lost in (
+            1 / around_zero,
+            around_zero.log(),
+            around_zero.sqrt(),
+            Ball(-1.0, 0.1).log1p(),
+            Ball(800.0).exp(),
+            Ball(0.0, np.inf),
+            Ball(0.0, np.nan),
+        ):
+            assert (np.isneginf(lost.lower), np.isposinf(lost.upper)) == (True, True)
