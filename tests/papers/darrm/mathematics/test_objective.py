@@ -110,6 +110,37 @@ def test_exact_error_equals_the_sampled_one_where_the_absolute_value_changes_not
     assert sampled.half_width < 1e-4
 
 
+@pytest.mark.parametrize(
+    ("prior", "method"),
+    [
+        ("uniform:0.5,1", "exact"),
+        ("uniform:0.6,0.9", "exact"),
+        ("common:0.5,1", "exact"),
+        ("uniform:0.4999,1", "surrogate"),
+        ("uniform:0,1", "surrogate"),
+        ("common:0.3,0.9", "surrogate"),
+        ("absolute-uniform:0.3,0.9", "quasi_monte_carlo"),
+    ],
+)
+def test_only_where_every_teacher_leans_to_one_is_the_formula_called_exact(prior, method):
+    assert expected_error_estimate(gamma_subsampling(5, 3), prior).method == method
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "exact"),
+    [(0.5, 1.0, True), (0.7, 0.8, True), (0.3, 0.9, False), (0.0, 1.0, False)],
+)
+def test_what_is_exact_is_the_error_and_a_surrogate_is_below_it(low, high, exact):
+    """Of one p for all, by quadrature of the error itself, which has a kink at 1/2."""
+    gamma = 0.9 * gamma_subsampling(7, 3)
+    total = quad(lambda p: float(error_at(gamma, p)), low, high, points=[0.5], epsabs=1e-13)[0]
+    found = expected_error_estimate(gamma, f"common:{low},{high}").error
+    if exact:
+        assert found == pytest.approx(total / (high - low), rel=1e-9)
+    else:
+        assert found < 0.99 * total / (high - low)
+
+
 def test_interval_covers_plain_monte_carlo_and_is_far_narrower():
     gamma = gamma_subsampling(11, 3)
     estimate = expected_error_estimate(gamma, "absolute-uniform:0,1")
@@ -182,8 +213,45 @@ def test_empirical_prior_of_other_teachers_is_refused():
         coefficients(11, prior)
     with pytest.raises(ValueError, match="empirical_prior"):
         parse_prior(f"empirical:{SHA}")
-    with pytest.raises(ValueError, match="sha256"):
-        empirical_prior([1], 11, "abc")
+    for digits in ("abc", "0" * 63, "0" * 65, "A" * 64, ""):
+        with pytest.raises(ValueError, match="sha256"):
+            empirical_prior([1], 11, digits)
+
+
+@pytest.mark.parametrize("counts", [[-1], [6], [2, 6], [3, -1], [], [[1, 2]]])
+def test_numbers_of_ones_that_no_teachers_give_make_no_prior(counts):
+    with pytest.raises(ValueError, match=r"counts: must be a non-empty list of integers in 0\.\.K"):
+        empirical_prior(counts, 5, SHA)
+
+
+KINDS = [name for name, kind in objectives.PRIOR_KINDS.items() if not kind.is_absolute]
+
+
+@pytest.mark.parametrize("kind", objectives.PRIOR_KINDS)
+def test_a_prior_is_over_probabilities_and_no_linear_one_leans_the_other_way(kind):
+    """At the ends of what is taken, and just beyond."""
+    absolute = kind not in KINDS
+    for ends in ("0,1", "0.5,0.75", "0.25,0.75", "0,1.0"):
+        assert parse_prior(f"{kind}:{ends}").kind == kind
+    for ends in ("0.2499,0.75", "0,0.4", "0,0.9999"):
+        if absolute:
+            assert parse_prior(f"{kind}:{ends}").is_absolute
+            continue
+        with pytest.raises(ValueError, match="must be uniform:a,b or common:a,b with"):
+            parse_prior(f"{kind}:{ends}")
+    for ends in (
+        "0.7,0.7",
+        "0.8,0.7",
+        "-0.0001,1",
+        "0.5,1.0001",
+        "nan,1",
+        "0.5,nan",
+        "0.5",
+        "",
+        "0,1,1",
+    ):
+        with pytest.raises(ValueError, match="0 <= a < b <= 1"):
+            parse_prior(f"{kind}:{ends}")
 
 
 @pytest.mark.parametrize("kind", objectives.PRIOR_KINDS)

@@ -263,10 +263,15 @@ def test_an_upper_bound_that_is_none_to_the_solver_gives_no_false_optimum(solver
         ([0.0, 0.0], [math.nan]),
         ([], []),
         ([0.0], [0.0]),
+        ([0.0, 0.0], []),
+        ([0.0, 0.0], [0.0, 0.0]),
+        ([0.6, 0.6], [1.0]),  # violates the row
+        (None, None),
     ],
 )
 def test_an_answer_that_is_not_finite_or_not_whole_is_none(x, prices):
     known = program([[1.0, 1.0]], [1.0])
+    assert linear_program._judge(known, [0.5, 0.5], [1.0]).gap < math.inf
     assert linear_program._judge(known, x, prices).gap == math.inf
 
 

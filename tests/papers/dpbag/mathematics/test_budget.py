@@ -36,6 +36,7 @@ def test_counts_are_the_last_within_and_the_first_beyond_the_budget(noise, delta
             assert _epsilon_by_loop(count.releasable, noise, delta, order_max) <= budget
         assert _epsilon_by_loop(count.published, noise, delta, order_max) > budget
         assert count.published == count.releasable + 1
+        assert {type(number) for number in (count.releasable, count.published)} == {int}
     for total in (0, 1, 400):
         epsilon, order = moments_epsilon(total, noise, delta, order_max)
         exact = _epsilon_by_loop(total, noise, delta, order_max)

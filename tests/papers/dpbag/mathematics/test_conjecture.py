@@ -39,6 +39,19 @@ def test_the_formula_is_that_of_equations_1_to_3():
     assert not is_bound_applicable(0.4, 0.5, 1.0)
 
 
+@pytest.mark.parametrize("l", [1, 4])
+def test_the_formula_has_a_value_only_where_its_quotient_is_positive(l):
+    """At e^(2 lambda m) = 2: up to q = 1/2, and from there on none, without a word of warning."""
+    noise, beyond = math.log(2) / 2, [0.5, math.nextafter(0.5, 1), 0.6, 0.75, 1 - 1e-9]
+    assert np.isnan(conjectured_moment(beyond, noise, 1.0, l)).all()
+    for q in (1e-9, 0.2, 0.4999, 0.5 * (1 - 2.0**-40)):
+        exact = math.log((1 - q) * ((1 - q) / (1 - 2 * q)) ** l + q * 2**l)
+        assert float(conjectured_moment(q, noise, 1.0, l)) == pytest.approx(exact, rel=1e-9)
+        assert is_bound_applicable(q, noise, 1.0) == (q < 1 / 3)
+    assert not is_bound_applicable(0.33334, noise, 1.0)
+    assert is_bound_applicable(0.33333, noise, 1.0)
+
+
 def test_equation_3_is_charged_where_its_condition_holds_and_it_is_smaller():
     q, noise, m, orders = 0.01, 0.5, 0.8, np.array([1, 4, 16])
     stated = 2 * noise**2 * m**2 * orders * (orders + 1)

@@ -163,3 +163,36 @@ def test_true_epsilon_is_astronomical_and_within_what_is_proven():
 def test_bad_input_is_named(call, name):
     with pytest.raises(ValueError, match=name):
         call()
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-9, 1e-3, 0.9])
+@pytest.mark.parametrize(("constant", "scale"), [(0.0, 2.0), (3.0, 2.0), (3.0, 0.5), (0.5, 7.0)])
+def test_a_lead_of_one_costs_what_its_two_labels_say(constant, scale, delta):
+    """T is the chance that noise makes up for c + 1; in forty digits, 0 if delta covers it all."""
+    with mpmath.workdps(40):
+        y = (mpmath.mpf(constant) + 1) / mpmath.mpf(scale)
+        lost = {
+            "laplace": mpmath.exp(-y) * (2 + y) / 4,
+            "gaussian": mpmath.ncdf(-y / mpmath.sqrt(2)),
+        }
+        for noise, T in lost.items():
+            room = 1 - T - mpmath.mpf(delta)
+            exact = max(0, mpmath.log(room / T)) if room > 0 else 0
+            found = lead_one_epsilon(constant, scale, delta, noise=noise)
+            assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-14)
+
+
+def test_claims_of_one_label_and_of_no_constant_are_taken():
+    """The ends that are allowed, by the printed formulas."""
+    root = math.sqrt(2 * math.log(10))
+    assert claimed_epsilon(1.0, 1, 0.1) == pytest.approx(4 + 2 * root)
+    assert claimed_epsilon(0.5, 3, 0.1) == pytest.approx(3 + math.sqrt(3) * root)
+    gaussian = 1 / 4 + math.sqrt(math.log(10))
+    assert claimed_gaussian_epsilon(2.0, 1, 0.1) == pytest.approx(gaussian)
+    assert immutability_constant(2, 0.5, gamma=2.0) == pytest.approx(math.log(4) / 2)
+    assert immutability_constant(2, 0.5, sigma=2.0) == pytest.approx(2 * math.sqrt(2 * math.log(8)))
+    with pytest.raises(ValueError, match="exactly one of them"):
+        immutability_constant(2, 0.5, gamma=2.0, sigma=2.0)
+    for name, change in (("constant", (-1e-9, 1.0, 0.1)), ("delta", (1.0, 1.0, -1e-9))):
+        with pytest.raises(ValueError, match=name):
+            lead_one_epsilon(*change)

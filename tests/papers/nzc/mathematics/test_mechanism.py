@@ -165,6 +165,7 @@ def test_teacher_curve_has_a_row_per_ensemble():
         (lambda: plurality_accuracy(COUNTS, [-1] * 4), "labels"),
         (lambda: label_accuracies(COUNTS, LABELS, {"x": [[1.0]]}), "x: shape"),
         (lambda: teacher_curve({4: (COUNTS, LABELS)}), "4 teachers"),
+        (lambda: teacher_curve({6: (COUNTS, LABELS)}), "6 teachers"),
     ],
 )
 def test_bad_ensembles_are_named(call, name):
@@ -182,3 +183,31 @@ def test_noise_has_the_scale_that_is_stated(noise, standard):
         counts, np.random.default_rng(3), constant=1.0, noise_scale=2.5, noise=noise
     )
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("constant", "scale"), [(0.0, 1.0), (4.0, 2.0), (30.0, 3.0)])
+@pytest.mark.parametrize(("classes", "times"), [(3, 2), (4, 3), (10, 9)])
+def test_of_many_classes_the_error_counts_every_other_one(constant, scale, classes, times):
+    """C - 1 times the chance that the noise of one makes up for c, as Lemma 4 of PATE 2017 has it.
+
+    Where all are tied that chance is attained by each alone, in twenty digits.
+    """
+    counts = np.full((1, classes), 5)
+    x = mpmath.mpf(constant) / scale
+    tails = {"laplace": (2 + x) / (4 * mpmath.exp(x)), "gaussian": mpmath.ncdf(-x / mpmath.sqrt(2))}
+    for noise, tail in tails.items():
+        given = {"constant": constant, "noise_scale": scale, "noise": noise}
+        chances, error = label_distribution(counts, **given)
+        assert chances.tolist() == [[1.0, *[0.0] * (classes - 1)]]
+        assert error == pytest.approx(float(min(1, times * tail)), rel=1e-9)
+        assert error >= min(1, times * tail) * (1 - mpmath.mpf(10) ** -15)
+
+
+@pytest.mark.parametrize(("ties", "chances"), [("first", [0, 1, 0]), ("last", [0, 0, 1])])
+def test_who_is_raised_of_two_that_lead_is_as_the_rule_says(ties, chances):
+    counts = np.array([[1, 4, 4], [2, 2, 2], [5, 1, 0], [0, 1, 5]])
+    found, _ = label_distribution(counts, ties=ties)
+    all_tied = np.eye(3)[0 if ties == "first" else 2].tolist()
+    assert found.tolist() == [chances, all_tied, [1, 0, 0], [0, 0, 1]]
+    halves, _ = label_distribution(counts, ties="random")
+    np.testing.assert_allclose(halves[:2], [[0, 0.5, 0.5], [1 / 3] * 3])
