@@ -177,6 +177,8 @@ def test_twice_the_budget_is_advice_and_no_condition(epsilon):
             {"delta": 0.1},
             ["is above 1/40, so that it even allows publishing all data of one of the 40"],
         ),
+        ({"delta": 1 / 40}, ["publishing all data of one patient in 40,"]),
+        ({"delta": math.nextafter(1 / 40, 1)}, ["is above 1/40"]),
         ({"epsilon": 100.0, "delta": 0.1}, ["odds of 2.6882e+43 : 1", "is above 1/40"]),
     ],
 )
@@ -305,3 +307,71 @@ def test_one_teacher_s_answers_are_said_to_be_no_private_labels():
     assert caution.endswith(
         "right more often than these labels, but its own answers are not private"
     )
+
+
+def known(correct, answers=100.0, *, teacher=0.125, guessing=0.25, plurality=0.75):
+    """An expectation of which the shares are said."""
+    return expectation.Expectation(
+        wanted=100,
+        answers=answers,
+        correct=correct,
+        guessing_accuracy=guessing,
+        teacher_accuracy=teacher,
+        plurality_accuracy=plurality,
+        profile=HOSPITAL.profile,
+        max_good_labels=None,
+        advice=(),
+        warnings=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "accuracy", "usefulness"),
+    [
+        (known(75.0), 0.75, 1.0),
+        (known(50.0), 0.5, 0.5),
+        (known(5.0, 8.0), 0.625, 0.75),
+        (known(25.0), 0.25, 0.0),
+        (known(10.0), 0.1, 0.0),  # worse than guessing is of no use, and of none below that
+        (known(100.0), 1.0, 1.5),
+        (known(0.0, 0.0), 0.25, 0.0),  # without labels there is guessing
+        (known(50.0, plurality=0.25), 0.5, 0.0),
+        (known(50.0, plurality=0.125), 0.5, 0.0),
+    ],
+)
+def test_usefulness_is_where_labels_lie_between_guessing_and_the_plurality(
+    found, accuracy, usefulness
+):
+    assert (found.accuracy, found.usefulness) == (accuracy, usefulness)
+    assert found.useful == (usefulness >= 0.5)
+    if found.useful:
+        found.require_useful(allow="never asked for")
+    else:
+        with pytest.raises(ValueError, match="nothing was drawn or charged"):
+            found.require_useful(allow="anyway=True")
+    report = found.report()
+    assert (report["useful"], report["answers"], report["right"]) == (
+        found.useful,
+        found.answers,
+        found.correct,
+    )
+    shares = {"guessing_right": 0.25, "one_teacher_right": 0.125}
+    shares["plurality_right"] = found.plurality_accuracy
+    for name, share in shares.items():
+        assert report[name] == share * found.answers
+
+
+def test_half_of_what_teachers_know_is_enough_and_less_is_not():
+    assert known(50.0).useful
+    assert not known(math.nextafter(50.0, 0)).useful
+
+
+def test_one_teacher_is_named_if_it_is_right_more_often_and_labels_are_of_use():
+    for teacher, said in ((0.5, False), (math.nextafter(0.5, 1), True), (0.9, True)):
+        assert (
+            any("one teacher alone" in text for text in known(50.0, teacher=teacher).cautions())
+            == said
+        )
+    (caution,) = known(40.0, teacher=0.9).cautions()
+    assert caution.startswith("usefulness = 0.30")
+    assert known(40.0, teacher=0.9).cautions(stops=True) == []

@@ -588,3 +588,36 @@ def test_the_first_label_of_little_noise_is_told_with_its_cost(
     with flat.create(tmp_path / "a.session", **sizes, **budget, **stated) as session:
         session.release(counts, key="first")
         assert 0 < session.spent.epsilon < epsilon
+
+
+def test_a_larger_cap_has_queries_in_proportion_unless_they_are_said(tmp_path):
+    """Three labels of forty queries, of which each may fail its threshold."""
+    with create(tmp_path, **THRESHOLD, mechanisms=["confident_gnmax"]) as session:
+        plan = session.plan
+    delta, costs = plan.task.budget.delta, []
+    for labels, queries, expected in (
+        (3, None, 40),
+        (3, 41, 41),
+        (4, None, 54),  # 53 1/3
+        (4, 40, 40),
+        (6, None, 80),
+    ):
+        larger = session_plan.enlarge_cap(plan, labels, queries)
+        assert (larger.task.wanted.labels, larger.task.wanted.queries) == (labels, expected)
+        cost = larger.task.budget.epsilon
+        assert cost == larger.epsilon(expected, labels, delta) == plan.epsilon(expected, labels)
+        costs.append(cost)
+    same, one_more_query, more_labels, as_many_queries, twice = costs
+    assert same <= plan.task.budget.epsilon
+    assert same < one_more_query < more_labels < twice
+    assert same < as_many_queries < more_labels
+    for labels, queries, least in ((3, 39, 40), (4, 39, 40), (50, 49, 50)):
+        with pytest.raises(ValueError, match=f"queries = {queries}: must be an integer >= {least}"):
+            session_plan.enlarge_cap(plan, labels, queries)
+    with pytest.raises(ValueError, match="labels = 2: must be an integer >= 3"):
+        session_plan.enlarge_cap(plan, 2, 100)
+
+
+@pytest.mark.parametrize("key", ["a", "x" * 200, " ", "é", "1"])
+def test_any_printable_name_of_up_to_200_characters_is_taken(key):
+    sessions._check_key(key)

@@ -16,6 +16,7 @@ from private_ensembles.training.api import dpsgd_epsilon
 from private_ensembles.training.teachers import accounting
 from private_ensembles.training.teachers.accounting import (
     ADJACENCIES,
+    Cost,
     account_ensemble,
     epsilon_group,
     epsilon_pld,
@@ -226,6 +227,20 @@ def test_claim_below_what_pld_proves_is_refused_in_one_line():
     with pytest.raises(ValueError, match=r"mnist: claimed epsilon = 0\.079 is below 0\.0791") as e:
         account(epsilon=0.079)
     assert "\n" not in str(e.value)
+
+
+def test_a_claim_is_held_against_what_is_proven_of_add_remove_alone(monkeypatch):
+    """Just as much is enough, whatever the other accountants say."""
+    costs = [
+        Cost("epsilon_prv", 0.5, 1e-4, "add_remove", "x"),
+        Cost("epsilon_pld", 0.75, 1e-4, "replace_one", "x"),
+        Cost("epsilon_pld", 0.25, 1e-4, "add_remove", "x"),
+        Cost("epsilon_rdp", 0.125, 1e-4, "add_remove", "x"),
+    ]
+    monkeypatch.setattr(accounting, "teacher_costs", lambda *_: costs)
+    assert [row["value"] for row in account(epsilon=0.25)[-4:]] == [0.5, 0.75, 0.25, 0.125]
+    with pytest.raises(ValueError, match=r"is below 0\.25, the least"):
+        account(epsilon=math.nextafter(0.25, 0))
 
 
 @pytest.mark.parametrize(
