@@ -70,6 +70,26 @@ def test_bounds_hold_the_size(more):
         assert high - low <= 2
 
 
+@pytest.mark.parametrize(
+    ("exponent", "more"), [(0.0, 0), (-0.7, 0), (-30.0, 0), (0.0, 64), (-80.0, 64), (-1.3, 640)]
+)
+def test_a_size_next_to_a_whole_number_is_on_the_side_that_its_bounds_say(exponent, more):
+    """Nearer than the digits in use can show: they must grant their own error, both ways."""
+    digits = math.ceil(0.302 * (BITS + more)) + 30
+    with mpmath.workdps(600):
+        power = mpmath.exp(mpf(exponent)) * mpf(2) ** more
+        most = int(mpf(2) ** BITS * power)
+        for number in (1, 2, 3, most // 3, most - 1):
+            scale = Fraction(int(number / power * mpf(10) ** 500), 10**500)
+            for places in range(digits - 4, digits + 3):
+                for sign in (-1, 1):
+                    factor = scale * (1 + sign * Fraction(1, 10**places))
+                    low, high = bracket_exponential(factor, Fraction(exponent), more)
+                    true = mpf(factor.numerator) / factor.denominator * power
+                    assert low <= true <= high
+                    assert high - low <= 2
+
+
 class Scripted:
     """Bits as they are written down, most significant first."""
 

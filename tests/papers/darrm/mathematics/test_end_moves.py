@@ -217,6 +217,39 @@ def test_few_numbers_of_moves_bound_all_of_them(seed, step):
     assert cost(problem, V[0], W[0], 6, coarse.counts) == pytest.approx(coarse.value, abs=1e-13)
 
 
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize(("n", "b", "zeros"), [(12, 0, True), (18, 6, True), (12, 12, False)])
+def test_a_bound_between_two_nodes_is_what_a_parabola_exceeds_its_chord_by(n, b, zeros, side):
+    """A parabola has one curvature everywhere, and is best with six of twelve teachers moved.
+
+    With m of them moved at one end, G is -a (m Delta (1 - Delta) + (m Delta - d)^2). Over a chord
+    of twelve moves it rises by 12^2 / 8 times 2 a Delta^2, and over four by 4^2 / 8 times as much.
+    """
+    Delta, a = 1e-3, 1 / 400
+    problem = PrivacyProblem(19, 2, 0.3, Delta, 0.4)
+    c, d = (1.0, problem.c)[side], 6 * Delta + (1 - Delta) / 2
+    places = np.arange(n + 1) - b
+    parabola = -a * (places - (d if zeros else -d))[None, :] ** 2
+    sides = [np.zeros((1, n + 1)), np.zeros((1, n + 1))]
+    sides[side] = parabola if side == 0 else -parabola
+    exact, curvature = (
+        -c * a * (6 * Delta * (1 - Delta) + (6 * Delta - d) ** 2),
+        c * 2 * a * Delta**2,
+    )
+    assert max(every_cost(problem, sides[0][0], sides[1][0], b)) == pytest.approx(exact, rel=1e-9)
+    others = n - 12  # at the other end, for whom it is left open that they stay
+    for step in (12, 4):
+        found = best_moves(problem, *sides, b, steps=(step,))
+        rise = curvature * step**2 / 8
+        open_ = rise + curvature * min(step, others) ** 2 / 8
+        assert found.value == pytest.approx(exact - rise, abs=0.01 * rise)
+        assert exact <= found.remaining_bound <= found.value + 1.1 * open_
+    box, known = slice(b, b + 1), np.full((1, 1), np.inf)
+    (bound,) = box_bounds(problem, *sides, box, known, np.inf)[0]
+    whole = exact - curvature * 12**2 / 8
+    assert exact <= bound <= whole + 1.1 * curvature * (12**2 + others**2) / 8
+
+
 def test_nothing_is_found_above_a_floor_that_nothing_exceeds():
     problem = PrivacyProblem(9, 2, 0.3, 0.05, 0.1)
     V, W = sides(1, 8, 3)
