@@ -87,6 +87,16 @@ def test_darrm_answers_every_query_where_the_budget_pays_for_all_teachers(name):
     )
 
 
+@pytest.mark.parametrize("name", DARRM)
+def test_darrm_s_label_is_for_two_classes_and_an_odd_number_of_teachers(name):
+    mechanism, one = load_mechanism(name), replace(BASE, wanted=Wanted(1))
+    assert mechanism.refusal(one) is None
+    three = replace(one, ensemble=replace(one.ensemble, classes=3))
+    assert mechanism.refusal(three) == "for two classes only"
+    even = replace(one, ensemble=replace(one.ensemble, teachers=8))
+    assert mechanism.refusal(even) == "for an odd number of teachers"
+
+
 @pytest.mark.parametrize("n_teachers", [5, 11, 13])
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-2])
 def test_a_closed_form_meets_its_allowance_in_its_own_floats(n_teachers, epsilon):

@@ -248,6 +248,13 @@ def test_a_label_s_distribution_is_the_closed_form_at_the_averaged_votes(n, k, r
     np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-12)
 
 
+def test_votes_of_three_classes_have_no_distribution():
+    """A record may move all its votes to a class that had few of them, which no m(x; u) bounds."""
+    with pytest.raises(ValueError, match="counts of 3 classes: the law is for two only"):
+        LAW.distribution(np.array([[30, 6, 4]]), BaggingNoise(10, 4, 0.4))
+    assert LAW.distribution(np.array([[34, 6]]), BaggingNoise(10, 4, 0.4)).shape == (1, 2)
+
+
 # Students -----------------------------------------------------------------------------------------
 
 
