@@ -15,6 +15,7 @@ from private_ensembles.accounting.privacy_loss_distribution import (
     compose,
     dominating_masses,
     fourier_error,
+    mirrored_deltas,
 )
 from tests.accounting.bound_samplers import randomised_response_delta
 
@@ -60,6 +61,43 @@ def test_masses_reach_every_dot_whatever_the_noise_on_it():
                 )
                 assert reached >= delta
             assert mpmath.fsum(masses.tolist()) + mpf(leak) >= 1 - mpf(10) ** -15
+
+
+@pytest.mark.parametrize(("largest", "interval"), [(2.0, 0.3), (0.05, 1e-3), (1.0, 0.25), (0.1, 1)])
+def test_left_of_zero_a_curve_is_that_of_the_other_order_rounded_up(largest, interval):
+    """delta(-x) = 1 - e^-x (1 - delta(x)), on a grid that ends at or just beyond the largest."""
+    asked = []
+
+    def curve(epsilons):
+        asked.append(epsilons)
+        return np.maximum(0.8 - 0.2 * np.exp(epsilons), 0.0)
+
+    deltas = mirrored_deltas(curve, largest, interval)
+    n = len(deltas) // 2
+    assert len(deltas) == 2 * n + 1
+    assert (n - 1) * interval < largest <= n * interval
+    (grid,) = asked
+    assert grid.tolist() == [k * interval for k in range(n + 1)]
+    right = curve(grid)
+    assert deltas[n:].tolist() == right.tolist()
+    with mpmath.workdps(40):
+        for k in range(1, n + 1):
+            exact = 1 - mpmath.exp(-mpf(interval) * k) * (1 - mpf(float(right[k])))
+            assert exact <= mpf(float(deltas[n - k])) <= exact + mpf(10) ** -14
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ([0.5, 0.7, 0.499], [0.5, 0.5, 0.499]),
+        ([1.5, 1.2, 1.0], [1.0, 1.0, 1.0]),
+        ([0.01, 0.005, -0.1], [0.01, 0.005, 0.0]),
+    ],
+)
+def test_a_bound_at_one_epsilon_holds_at_all_larger_ones_and_none_is_above_1(given, kept):
+    deltas = mirrored_deltas(lambda _: given, 0.02, 0.01)
+    assert deltas[2:].tolist() == kept
+    assert (np.diff(deltas) <= 0).all()
 
 
 @pytest.mark.keeps("accounting.privacy_loss_distribution:fourier_error")

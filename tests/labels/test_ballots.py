@@ -157,6 +157,27 @@ def test_a_teacher_whose_votes_become_others_changes_few_counts_by_one(most):
     assert max(changes) == task.changed_queries == 2 * most
 
 
+@pytest.mark.parametrize(
+    ("queries", "most", "reach"), [(3, 1, 2), (5, 1, 2), (7, 1, 3), (9, 2, 2), (5, 3, 1), (9, 1, 1)]
+)
+def test_a_unit_of_several_teachers_changes_as_many_queries_as_are_charged(queries, most, reach):
+    """Sums of what each teacher may change: the most queries on which any of them differ."""
+    kept = ballots.limit_ones(np.array(list(itertools.product((0, 1), repeat=queries))).T, most)
+    own = np.unique(kept.T, axis=0).astype(np.int8)
+    changes = np.unique((own[:, None] - own).reshape(-1, queries), axis=0)
+    moved = changes
+    for _ in range(reach - 1):
+        moved = (moved[:, None] + changes).reshape(-1, queries)
+    task = Task(
+        Ensemble(7, 2),
+        Budget(1.0, 1e-5),
+        Wanted(queries, most_ones=most),
+        protection=Protection.disjoint(reach=reach),
+    )
+    assert (moved != 0).sum(axis=1).max() == task.changed_queries
+    assert np.abs(moved).max() == reach
+
+
 def test_votes_of_few_ones_are_kept_and_cut_in_the_order_in_which_queries_are_answered(tmp_path):
     cast = np.array([[1, 0], [1, 1], [1, 0], [0, 1]])
     votes = Votes(2, np.full(4, -1), cast, most_ones=2)

@@ -259,3 +259,27 @@ def test_a_chord_is_read_above_itself_to_the_last_digit(low, fall):
                 crossing = start + mpmath.log1p(part * mpmath.expm1(end - start))
                 ours = found.epsilon(delta)
                 assert crossing <= ours <= crossing + mpmath.mpf(10) ** -12 * (1 + low)
+
+
+@pytest.mark.parametrize("points", [2, 3, 6])
+def test_each_chord_is_read_between_its_own_ends_and_what_follows_at_the_last(points):
+    """Every chord of a curve, the last one too; at the last point and beyond nothing falls."""
+    logs, upper = -0.2 + 0.3 * np.arange(points), 0.7 / np.array([1, 2, 3, 50, 60, 1e6])[:points]
+    found = PrivacyCurve(logs, upper, np.zeros(points), np.zeros(points))
+    whole = WholeCurve(found)
+    with mpmath.workdps(40):
+        for left in range(points - 1):
+            start, end = (mpmath.mpf(x) for x in logs[left : left + 2].tolist())
+            high, low = (mpmath.mpf(x) for x in upper[left : left + 2].tolist())
+            for share in (0.0, 0.3, 0.999):
+                epsilon = float(logs[left] + share * (logs[left + 1] - logs[left]))
+                along = mpmath.expm1(mpmath.mpf(epsilon) - start) / mpmath.expm1(end - start)
+                exact = (1 - along) * high + along * low
+                for ours in (found.delta(epsilon), float(whole.delta(epsilon))):
+                    assert exact <= ours <= exact + 1e-12
+                crossing = found.epsilon(float(exact))
+                assert max(0.0, epsilon - 1e-12) <= crossing <= max(0.0, epsilon) + 1e-12
+        for beyond in (0.0, 1e-9, 0.2, 500.0):
+            epsilon = float(logs[-1]) + beyond
+            assert found.delta(epsilon) == float(whole.delta(epsilon)) == upper[-1]
+        assert found.epsilon(math.nextafter(upper[-1], 0.0)) == math.inf

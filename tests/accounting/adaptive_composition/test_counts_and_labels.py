@@ -2,16 +2,19 @@
 
 import functools
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from private_ensembles.accounting.adaptive_composition import hockey_sticks
 from private_ensembles.accounting.adaptive_composition.backward_induction import Grid
 from private_ensembles.accounting.adaptive_composition.counts_and_labels import (
     LabelValueBounds,
     NoisyCounts,
+    _count_divergences,
     bound_label_values,
     joint_epsilon,
 )
@@ -248,3 +251,33 @@ def test_epsilon_that_is_looked_for_from_above_is_that_of_the_whole_curve(sigma,
     whole = alone.privacy_curve_with_counts(counts, 1e-4)
     kept = whole.delta(at) <= 1e-4
     assert alone.epsilon(counts, 1e-4, at) == (whole.epsilon(1e-4) if kept else math.inf)
+
+
+@pytest.mark.parametrize(("step", "reach"), [(0.3, 1), (0.15, 2), (0.1, 3), (0.03, 11)])
+def test_the_step_of_all_counts_is_rounded_up_to_the_last_digit(step, reach):
+    """However few masses its kernel has: in fractions of their floats and of the labels' bounds."""
+    counts, size, lowest = NoisyCounts(4, 40.0), 2 * reach + 9, -3
+    kernel = hockey_sticks.kernels(_count_divergences(counts, step, 1e-6), step)
+    assert kernel.support_radius == reach
+    masses = [Fraction(mass) for mass in kernel.masses[0].tolist()]
+    lost = Fraction(float(kernel.infinite_loss_mass[0]))
+    for seed in range(5):
+        values = np.sort(np.random.default_rng(seed).random(size))[::-1].copy()
+        labels = LabelValueBounds(Grid(step, lowest, size), values)
+        found = labels.privacy_curve_with_counts(counts, 1e-6).upper.tolist()
+        # Further up nothing falls; further down a chord ends at 1 where y is 0.
+        known = [Fraction(value) for value in values.tolist()]
+        known += [known[-1]] * reach
+        with mpmath.workdps(40):
+            low = [Fraction(mpmath.nstr(mpmath.exp(-step * k), 30)) for k in range(reach, 0, -1)]
+        known = [1 - down * (1 - known[0]) for down in low] + known
+        for place, above in enumerate(found):
+            window = known[place : place + 2 * reach + 1]
+            exact = lost + sum(mass * w for mass, w in zip(masses, window, strict=True))
+            assert min(exact, Fraction(1)) <= Fraction(above) <= exact + Fraction(1e-11)
+        # Near an epsilon the same points are worked out, as many as are asked for.
+        for near, points in ((0, 2), (2, 2), (size - 1, 3)):
+            part = labels.privacy_curve_with_counts(counts, 1e-6, step * (lowest + near), points)
+            first = max(0, near - points)
+            assert part.epsilons.tolist() == labels.grid.logs()[first : near + 2].tolist()
+            assert part.upper == pytest.approx(found[first : near + 2], rel=1e-14)

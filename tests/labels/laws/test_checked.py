@@ -1,5 +1,6 @@
 """A noisy threshold before the label: outcomes, and the cost of all that may be looked at."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from private_ensembles.accounting import discrete_gaussian
 from private_ensembles.accounting.discrete_gaussian import DiscreteGaussianCounts
 from private_ensembles.base.noise_sources import SecureNoise, SeededNoise
 from private_ensembles.labels.gnmax_lattice import lattice_distribution
+from private_ensembles.labels.laws import checked, gaussian
 from private_ensembles.labels.laws.checked import (
     CheckedNoise,
     apply_caps,
@@ -72,6 +74,27 @@ def test_secure_outcomes_are_those_of_the_lattice(name):
         assert chances[0] == pytest.approx(1 - passes, rel=1e-11)
         label = lattice_distribution(np.array([row]), 2.0)[0]
         np.testing.assert_allclose(chances[1:], passes * label, rtol=1e-11)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(("sigma1", "sigma2"), [(400.0, 3.0), (3.0, 60.0), (8.0, 8.0)])
+def test_what_is_not_listed_is_as_near_as_is_granted(sigma1, sigma2, n_classes, monkeypatch):
+    """Both noises on whole numbers beside continuous ones, which stand in for large noise."""
+    counts = np.random.default_rng(0).multinomial(30, np.full(n_classes, 1 / n_classes), 20)
+    law, noise = load_mechanism("confident_gnmax").law, CheckedNoise(12.0, sigma1, sigma2)
+    exact = law.outcome_distribution(counts, noise, secure=True)
+    listed = law.numerical_error(30, n_classes, noise, secure=True)
+    assert max(listed.values()) < 1e-8
+    for module in (checked, gaussian, discrete_gaussian):
+        monkeypatch.setattr(module, "MAX_TABULATED_SIGMA", 1.0)
+    near = law.outcome_distribution(counts, noise, secure=True)
+    said = law.numerical_error(30, n_classes, noise, secure=True)
+    apart = np.abs(near - exact)
+    assert apart.max() > 1e-6
+    assert (apart <= said["relative_error"] * exact + said["absolute_error"]).all()
+    # A tail may be off by 1 / sigma1^2, and a label by theorem 5 of docs/noise.md.
+    label = (math.sqrt(2 * math.log(n_classes)) + n_classes / sigma2) / sigma2
+    assert label + sigma1**-2 <= said["absolute_error"] < 5 * (label + sigma1**-2)
 
 
 def test_secure_noise_has_its_own_cost():

@@ -201,6 +201,12 @@ def test_a_mechanism_of_which_nothing_is_proven_is_listed_and_the_others_stand(m
     first, last = ranking.rank_mechanisms(task, counts, labels, ["gnmax", "lnmax_pure"])
     assert (first.mechanism, first.refusal) == ("lnmax_pure", None)
     assert last.refusal == "no noise of gnmax is proven for the budget"
+    (ladder,) = ranking.rank_mechanisms(task, counts, labels, ["ladder"])
+    assert ladder.refusal == "for two classes only"
+    for plan in (last, ladder):
+        assert (plan.parameters, plan.answers, plan.correct) == (None, 0, 0)
+        assert math.isnan(plan.epsilon)
+        assert math.isnan(plan.published)
 
 
 def test_time_is_estimated_by_what_takes_it():
