@@ -157,6 +157,23 @@ def test_teacher_curve_has_a_row_per_ensemble():
     assert rows[1] == {"teachers": 5, "accuracy": 0.5, "qualified": 0.5, "qualified_wrong": 0}
 
 
+@pytest.mark.parametrize(("distance", "qualified", "wrong"), [(2, 3, 1), (3, 2, 1), (5, 0, 0)])
+def test_of_an_ensemble_the_known_labels_are_judged_class_0_among_them(distance, qualified, wrong):
+    """Leads of 5, 1, 5 and 3: the second label is not known, and the third is 0 and not 1."""
+    counts = np.array([[5, 0, 0], [3, 2, 0], [0, 5, 0], [0, 1, 4]])
+    (row,) = teacher_curve({5: (counts, [0, -1, 0, 2])}, distance)
+    assert row == {
+        "teachers": 5,
+        "accuracy": 2 / 3,
+        "qualified": qualified / 4,
+        "qualified_wrong": wrong / 3,
+    }
+    assert plurality_accuracy(counts, [0, -1, 0, 2]) == 2 / 3
+    every = {"even": np.full((4, 3), 1 / 3), "zero": np.eye(3)[[0, 0, 0, 0]]}
+    found = label_accuracies(counts, [0, -1, 0, 2], every)
+    assert found == pytest.approx({"even": 1 / 3, "zero": 2 / 3, "clean": 2 / 3})
+
+
 @pytest.mark.parametrize(
     ("call", "name"),
     [
