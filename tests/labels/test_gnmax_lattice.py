@@ -154,6 +154,15 @@ def test_every_class_adds_what_its_logarithm_may_be_off_by():
         assert stated < 1e-8
 
 
+@pytest.mark.parametrize("sigma", [0.5, 3.0, 900.0])
+def test_two_classes_have_the_error_of_the_law_of_the_lead_s_noise(sigma):
+    """A tail and half of a mass, each of which may be off by that much."""
+    noise = discrete_gaussian.law(sigma, 2)
+    stated = lattice_error(sigma, 2)
+    assert noise.error <= stated["relative_error"] <= 3 * noise.error
+    assert 1.5 * discrete_gaussian.TRUNCATED_MASS <= stated["absolute_error"] <= 1e-100
+
+
 def test_two_classes_are_within_their_stated_error_where_nothing_is_listed():
     """60 votes behind at sigma = 1.5, some 1e-174, are beyond the law's reach."""
     sigma = 1.5

@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from math import factorial
 
 import numpy as np
 import pytest
@@ -14,7 +15,11 @@ from private_ensembles.labels.histograms import (
 )
 from private_ensembles.labels.laws.selection import validate_counts
 from private_ensembles.labels.parameters import require_count_table
-from private_ensembles.labels.product_integrals import gauss_legendre, leave_one_out_integrals
+from private_ensembles.labels.product_integrals import (
+    _count_nodes,
+    gauss_legendre,
+    leave_one_out_integrals,
+)
 
 
 def test_merging_is_undone():
@@ -94,6 +99,20 @@ def test_integrals_are_within_their_bound_of_fractions(row):
             others += [Fraction(float(q))] * int(times - (i == j))
         wanted = exact(others)
         assert abs(Fraction(float(value)) - wanted) <= Fraction(1e-16) + Fraction(1e-12) * wanted
+
+
+@pytest.mark.parametrize("width", [0.1, 1.0, 2.0, 7.5, 40.0, 41.0])
+def test_nodes_are_the_fewest_whose_error_is_below_the_bound(width):
+    """(T S)^(2n) (n!)^4 / ((2n + 1) (2n)!^3) in fractions; e^-40 is 4.2e-18."""
+
+    def error(n):
+        share = Fraction(factorial(n) ** 4, (2 * n + 1) * factorial(2 * n) ** 3)
+        return max(Fraction(width), 1) ** (2 * n) * share
+
+    enough = _count_nodes(width)
+    assert error(enough) <= Fraction(43, 10**19)
+    assert enough == 1 or error(enough - 1) > Fraction(42, 10**19)
+    assert enough <= 32
 
 
 def test_nodes_are_kept_and_cannot_be_written_to():

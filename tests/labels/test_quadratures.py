@@ -121,6 +121,23 @@ def test_in_few_steps_it_is_nearly_the_same(classes, sigma):
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("classes", [2, 3, 10, 150, 5000])
+def test_both_steps_are_as_fine_as_the_theorem_asks(classes):
+    """2 M / (e^(2 pi a / h) - 1), with M of all factors, or by the wide one's bound on Phi."""
+    with mpmath.workdps(30):
+        h = mpmath.mpf(gnmax_quadrature._step(classes))
+        a = 2 * mpmath.pi / (classes * h)
+        most = mpmath.exp(classes * a**2 / 2)
+        assert 2 * most / mpmath.expm1(2 * mpmath.pi * a / h) <= 1.001e-15
+        h, errors = mpmath.mpf(gnmax_quadrature._wide_step(classes)), []
+        for a in mpmath.linspace(0.05, 1.5, 146):
+            x = 1 / (a * mpmath.exp(a**2 / 2))
+            more = (classes - 1) * mpmath.npdf(x) / (x * (1 + x**2))
+            most = mpmath.exp(a**2 / 2 + more)
+            errors.append(2 * most / mpmath.expm1(2 * mpmath.pi * a / h))
+        assert min(errors) < 2e-14
+
+
 def test_a_single_class_and_all_classes_equal():
     for distribution in (gnmax_distribution, lnmax_distribution):
         assert distribution(np.array([[9]]), 2.0)[0, 0] == pytest.approx(1, abs=1e-12)

@@ -1,5 +1,6 @@
 """Labels of a table: seeded ones by their own sampler, secure ones by exact coins."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -89,6 +90,48 @@ def test_rows_far_from_a_tie_change_nothing(name, scale, teachers, moved):
         found.hockey_stick_divergences(t), whole.hockey_stick_divergences(t)
     )
     np.testing.assert_array_equal(found.attainable_pairs(), whole.attainable_pairs())
+
+
+@pytest.mark.parametrize("moved", [1, 3, 40])
+@pytest.mark.parametrize("log_last", [-48.5, -49.3, -50.5])
+def test_rows_are_left_out_only_if_they_are_negligible_after_every_move(log_last, moved):
+    """At the end of the shortest table a label is nearly so: half of 1e-21 is e^-49.05."""
+    teachers, rate = 20_000, 0.04
+    task = replace(
+        TASK,
+        ensemble=replace(TASK.ensemble, teachers=teachers),
+        protection=replace(TASK.protection, reach=moved),
+    )
+    tables = []
+
+    def chances(counts):
+        lead = np.abs(counts[:, 1] - teachers / 2)
+        rare = 0.5 * np.exp(np.minimum(0, log_last - math.log(0.5) - rate * (lead - 1000)))
+        ones = np.where(counts[:, 1] > teachers / 2, 1 - rare, rare)
+        tables.append(counts[:, 1])
+        return np.stack([np.where(counts[:, 1] > teachers / 2, rare, 1 - ones), ones], axis=1)
+
+    label_dominating_pairs(chances, 1e-12, 1e-300, task)
+    first, last = tables[-1][[0, -1]].tolist()
+    assert 0 < first == teachers - last
+    for end in (first - 1 + moved, last + 1 - moved):  # of the first row that is left out
+        assert chances(np.array([[teachers - end, end]])).min() <= 5e-22
+    assert len(tables[0]) < 3000
+    ends = tables[0][[moved, -1 - moved]]
+    enough = chances(np.stack([teachers - ends, ends], axis=1)).min(axis=1).max() <= 5e-22
+    assert enough == (len(tables[0]) == last - first + 1)
+
+
+@pytest.mark.parametrize(("name", "scale"), [("lnmax_pure", 90.0), ("exponential", 200.0)])
+def test_votes_of_very_many_teachers_have_the_chances_of_their_own_rows(name, scale):
+    """Only the counts that occur are worked out: in any order, some of them often."""
+    law = load_mechanism(name).law
+    noise, ones = law.noise_at_scale(scale), np.array([700, 1004, 700, 3, 1199, 1004, 601])
+    counts = np.stack([1201 - ones, ones], axis=1)
+    found = law.distribution(counts, noise)
+    each = np.concatenate([law.probabilities(row[None], noise) for row in counts])
+    np.testing.assert_allclose(found, each, rtol=1e-15)
+    assert len(np.unique(found[:, 1])) == 5
 
 
 def test_secure_labels_are_for_one_label_of_two_classes():
