@@ -49,6 +49,19 @@ def test_grouped_pmf_equals_pmf_of_the_spelled_out_groups():
     np.testing.assert_allclose(grouped_pmf([0.2, 0.9, 0.0], [3, 2, 1]), expected, atol=1e-15)
 
 
+@pytest.mark.parametrize(
+    "groups", [{0.9: 400, 0.95: 300}, {0.97: 500, 0.01: 200, 0.8: 300}, {0.999: 600, 1.0: 9}]
+)
+def test_large_groups_whose_least_sums_are_negligible_keep_their_places(groups):
+    """Each begins where it is likely, and the sum where all of them do."""
+    expected = pmf([p for p, size in groups.items() for _ in range(size)])
+    found = grouped_pmf(list(groups), list(groups.values()))
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert found[0] == 0
+    assert (found[expected > 1e-14] > 0).all()
+
+
 @pytest.mark.parametrize("size", [0, 1, 2, 11, 1001])
 @pytest.mark.parametrize("probability", [0.0, 1e-6, 0.1, 0.5, 0.75, 1 - 1e-6, 1.0])
 def test_binomial_pmf_equals_scipys(size, probability):

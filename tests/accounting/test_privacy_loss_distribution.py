@@ -131,6 +131,20 @@ def test_delta_is_what_is_left_above_epsilon(epsilon):
         assert exact <= mpf(total.delta(epsilon)) <= exact + 1e-12
 
 
+@pytest.mark.parametrize("times", [1, 2, 9, 40])
+@pytest.mark.parametrize("last", [0.0, 1e-6, 0.05])
+def test_all_labels_leak_what_any_of_them_does_and_all_that_is_cut_off(times, last):
+    """whole^k - (whole - leak)^k, where masses of curves with bends to either side exceed 1."""
+    deltas = np.array([0.6, 0.5, 0.45, 0.2, 0.19, 0.02, 0.01]) * (0.6 - last) / 0.6 + last
+    masses, leak = dominating_masses(deltas, 0.1)
+    whole = sum(map(Fraction, masses.tolist())) + Fraction(leak)
+    assert whole > 1.05
+    exact = float(whole**times - (whole - Fraction(leak)) ** times)
+    total = compose(deltas, 0.1, times)
+    charged = 2e-15 + fourier_error(masses, len(total.masses), times)
+    assert exact + charged <= total.leak * (1 + 1e-14) <= exact * (1 + 1e-9) + 3 * charged
+
+
 def test_a_delta_that_leaks_exceed_has_no_finite_epsilon():
     leaking = np.maximum(response_deltas(0.1, 10), 1e-3)
     total = compose(leaking, 0.01, 10)

@@ -59,8 +59,12 @@ def test_a_tiny_pure_epsilon_is_worth_half_its_square_whatever_rounding_says():
     assert 0.5e-18 <= found <= 0.5000001e-18
 
 
-def test_orders_that_nobody_asks_for_are_charged_what_the_largest_may_cost():
-    assert 0 < least_rho(lambda orders: 0 * orders, 1.0) < 1e-20
+@pytest.mark.parametrize("pure", [0.01, 1.0, 300.0])
+def test_orders_that_nobody_asks_for_are_charged_what_the_largest_may_cost(pure):
+    """Beyond the last order that is asked for, everything may be lost at once."""
+    asked = []
+    found = least_rho(lambda orders: asked.extend(orders) or 0 * orders, pure)
+    assert pure / max(asked) <= found < 1e-20 * pure
 
 
 def test_what_loses_nothing_and_what_loses_everything():

@@ -8,6 +8,7 @@ import pytest
 
 from private_ensembles.labels import ballots, registry
 from private_ensembles.labels.ballots import ABSENT, count_votes, deal_absent_ballots
+from private_ensembles.labels.laws.checked import CheckedNoise
 from private_ensembles.labels.mechanism import load_mechanism
 from private_ensembles.labels.task import Budget, Ensemble, Protection, Task, Wanted
 from private_ensembles.labels.votes import Votes, read_votes, write_votes
@@ -238,6 +239,24 @@ def test_any_label_that_is_wanted_may_be_one_that_changes(name):
         Task(Ensemble(30, 2), Budget(1.0, 1e-5), Wanted(12, 140, most_ones=10))
     )
     assert (charged.wanted.queries, charged.wanted.labels) == (20, 12)
+
+
+@pytest.mark.parametrize(
+    ("labels", "queries", "most", "charged"),
+    [(4, 56, 12, (4, 24)), (30, 56, 12, (24, 24)), (4, 20, 12, (4, 20)), (20, 20, 3, (6, 6))],
+)
+@pytest.mark.parametrize("name", ["confident_gnmax", "confident_gnmax_exact"])
+def test_thresholds_are_charged_for_all_queries_that_may_change(
+    name, labels, queries, most, charged
+):
+    """More of them than there are labels, if so many ones may change."""
+    task = Task(Ensemble(30, 2), Budget(1.0, 1e-5), Wanted(labels, queries, most))
+    mechanism, noise = load_mechanism(name), CheckedNoise(9.0, 40.0, 20.0, queries, labels)
+    less, fewer = mechanism.charged_task_and_noise(task, noise)
+    assert (fewer.labels, fewer.queries) == charged
+    assert (less.wanted.labels, less.wanted.queries) == charged
+    alone = replace(task, wanted=Wanted(*charged))
+    assert mechanism.cost(task, noise) == mechanism.cost(alone, fewer)
 
 
 @pytest.mark.parametrize(
