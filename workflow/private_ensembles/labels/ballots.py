@@ -1,7 +1,8 @@
 """Ballots, some of which may be absent, as the histograms that laws take.
 
 A law takes rows that all add up to the same public number of votes. Whatever a ballot is becomes
-such a row here, by a public map under which neighbours stay neighbours (docs/own-votes.md).
+such a row here, by a public map under which neighbours stay neighbours (docs/method.md,
+"Absent ballots").
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def deal_absent_ballots(counts: ArrayLike, total: int) -> NDArray[np.int64]:
         ValueError: If a row adds up to more than `total`, or total < 1.
 
     References:
-        docs/own-votes.md#dealing has the proof.
+        docs/method.md#absent-ballots has the proof.
 
     >>> deal_absent_ballots([[4, 0, 1], [0, 3, 0], [2, 2, 4]], total=8).tolist()
     [[5, 1, 2], [2, 5, 1], [2, 2, 4]]

@@ -4,7 +4,7 @@ A release is one batch; a session (`session`) is many. The noise never changes, 
 depends only on how many queries and labels there may be. The account covers queries chosen after
 seeing all labels so far (docs/many-labels.md, theorem 1; docs/other-labels.md), and therefore
 every way to cut them into batches, and every rule by which somebody stops early
-(docs/own-votes.md).
+(docs/many-labels.md, "What may be decided while looking").
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A session states its sizes, its budget and the most labels that it may ever release. The plan is
 made then, and its noise never changes. After that any number of batches may be asked, each after
-seeing all labels so far, until the labels are used up. docs/own-votes.md has the theorems.
+seeing all labels so far, until the labels are used up. docs/many-labels.md has the theorems.
 """
 
 from __future__ import annotations
@@ -384,7 +384,8 @@ class Session:
         """Allow more labels at the same noise; from now on the session costs what the new cap does.
 
         That holds if labels that were seen did not decide on it. If they did, each of several caps
-        that were fixed beforehand keeps its own delta, and these add up (docs/own-votes.md).
+        that were fixed beforehand keeps its own delta, and these add up (docs/many-labels.md,
+        theorem 12).
 
         Args:
             labels: As in `cost_of`.
