@@ -80,6 +80,18 @@ def test_releases_of_the_same_noise_cost_what_all_their_labels_do():
     assert joint.epsilon < 5
 
 
+@pytest.mark.parametrize(("delta", "together"), [(0.5, 1.0), (0.9, 1.0), (0.499, 0.998)])
+def test_deltas_that_add_up_to_all_there_is_leave_nothing_to_prove(delta, together):
+    """At a delta of 1 everything holds, and no account is asked."""
+    known = Record((release_of_labels(delta=delta),) * 2)
+    assert known.total == Total(2.0, together, "replace_one")
+    if together == 1:
+        assert known.joint is None
+    else:
+        assert known.joint.epsilon < 2
+        assert known.joint.delta == together
+
+
 @pytest.mark.parametrize(
     "other",
     [release_of_labels(sigma=36.0), TWO, Total(0.5, 1e-6, "replace_one")],

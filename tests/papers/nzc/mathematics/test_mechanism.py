@@ -169,6 +169,7 @@ def test_of_an_ensemble_the_known_labels_are_judged_class_0_among_them(distance,
         "qualified_wrong": wrong / 3,
     }
     assert plurality_accuracy(counts, [0, -1, 0, 2]) == 2 / 3
+    assert plurality_accuracy(counts, [-1, -1, 0, -1]) == 0  # one that is known is enough
     every = {"even": np.full((4, 3), 1 / 3), "zero": np.eye(3)[[0, 0, 0, 0]]}
     found = label_accuracies(counts, [0, -1, 0, 2], every)
     assert found == pytest.approx({"even": 1 / 3, "zero": 2 / 3, "clean": 2 / 3})
