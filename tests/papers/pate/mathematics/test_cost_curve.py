@@ -6,7 +6,7 @@ import pytest
 
 from private_ensembles.base.secure import MODES
 from private_ensembles.papers.pate.mathematics.cost_curve import CostCurve
-from private_ensembles.papers.pate.mathematics.rdp import gnmax_log_q
+from private_ensembles.papers.pate.mathematics.rdp import gnmax_log_q, gnmax_rdp
 from tests.papers.pate.mathematics.oracle import histograms, neighbours
 
 
@@ -120,3 +120,19 @@ def test_gnmax_itself_has_no_jump(m):
             curve = CostCurve(sigma, max(1.05, order), m)
             if np.isfinite(curve.log_q0()):
                 assert float(curve.beta(curve.log_q0())) == pytest.approx(curve.ceiling, rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", MODES)
+@pytest.mark.parametrize(("sigma", "order", "m"), [(3.0, 2.0, 2), (3.0, 2.0, 10), (8.0, 5.0, 3)])
+def test_votes_can_help_from_the_first_number_of_teachers_whose_agreement_does(
+    sigma, order, m, noise
+):
+    """If all agree that costs less than the constant, by Theorem 6 at their own q."""
+    curve, helped = CostCurve(sigma, order, m, noise), []
+    for teachers in range(1, 60):
+        votes = [[teachers, *[0] * (m - 1)]]
+        cost = float(gnmax_rdp(votes, sigma, order, noise=noise)[0, 0])
+        helped.append(cost < curve.ceiling * (1 - 1e-12))
+        assert curve.is_below_ceiling(teachers) == helped[-1], teachers
+    assert helped == sorted(helped)
+    assert 0 < sum(helped) < len(helped)
