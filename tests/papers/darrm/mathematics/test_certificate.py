@@ -99,6 +99,12 @@ def test_scaling_makes_any_gamma_private_and_loses_no_more_than_it_must():
         np.testing.assert_allclose(scaled / gamma, (scaled / gamma)[0], rtol=1e-14)
         exact = oracle.worst_cost(scaled, 2, 0.3, Delta)
         assert exact <= certificate.worst_cost
+        # What the certificate says of its rounding is what lies between the two.
+        times = 1 if np.array_equal(scaled, gamma) else 2
+        assert certificate.rounding_error == times * problem.rounding_bound()
+        unrounded = certificate.worst_cost - certificate.rounding_error
+        assert unrounded == pytest.approx(float(exact), rel=1e-13)
+        assert certificate.attained_cost == pytest.approx(float(exact), rel=1e-13)
         assert exact <= oracle.allowance(2, 0.3, 2 * Delta)
 
 

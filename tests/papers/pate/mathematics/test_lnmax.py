@@ -15,7 +15,12 @@ from private_ensembles.accounting.composition import optimal_composition
 from private_ensembles.base.rounding import round_float_up, round_fraction_up
 from private_ensembles.labels.lnmax import lnmax_independent_rdp, lnmax_matrix
 from private_ensembles.papers.pate import mathematics as pate
-from private_ensembles.papers.pate.mathematics.lnmax import PAPER_ORDERS, lnmax_log_q, lnmax_rdp
+from private_ensembles.papers.pate.mathematics.lnmax import (
+    PAPER_ORDERS,
+    lnmax_log_q,
+    lnmax_rdp,
+    lnmax_rdp_of_log_q,
+)
 
 
 def test_difference_of_laplace_variables_has_the_stated_tail():
@@ -115,3 +120,23 @@ def test_the_papers_bound_of_a_label_is_rounded_up_where_its_products_round_down
     found = Fraction(float(lnmax_independent_rdp(scale, [order], bounds="paper")[0]))
     exact = 2 * Fraction(order) / Fraction(scale) ** 2
     assert exact <= found <= exact * (1 + Fraction(1, 2**48))
+
+
+def test_theorem_3_is_rounded_up_next_to_the_probability_from_which_it_says_nothing():
+    """There q c is nearly 1 - q, and what 2 / scale is off by counts many times over."""
+    orders = 1 + np.array([0.05, 0.5, 2.0])
+    tight = 0
+    for scale in (2 / np.random.default_rng(5).uniform(4, 12, 60)).tolist():
+        log_q = -np.logaddexp(0, 2 / scale) * (1 + np.geomspace(1e-7, 1e-3, 9))
+        found = lnmax_rdp_of_log_q(log_q, scale, orders)
+        independent = lnmax_independent_rdp(scale, orders)
+        with mpmath.workdps(50):
+            c = mpmath.exp(2 / mpmath.mpf(scale))
+            for row, q in zip(found, map(mpmath.exp, log_q.tolist()), strict=True):
+                for order, cost, pure in zip(orders.tolist(), row, independent, strict=True):
+                    power = mpmath.mpf(order) - 1
+                    moment = (1 - q) * ((1 - q) / (1 - c * q)) ** power + q * c**power
+                    exact = mpmath.log(moment) / power
+                    assert cost >= min(exact, pure)
+                    tight += exact < cost < pure
+    assert tight > 500
