@@ -349,3 +349,48 @@ def test_no_rounding_of_a_row_makes_a_utility_seem_smaller():
                 else:
                     with pytest.raises(ValueError, match="the multipliers prove no less"):
                         verify.check_utility_bound(body | stated)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_masses_too_small_for_a_kernel_are_made_up_for(seed):
+    """Sticks that lack about as little as is left out, at every threshold of the grid."""
+    rng, step, places = random.Random(seed), Fraction(1, 10), [0, 1, 2, 4, 7]
+    thresholds = [*(-k for k in places[:0:-1]), *places]
+    # Convex: sums of hockey sticks, each of a mass around what a kernel may be short of.
+    losses = [(k, rng.randrange(3 * verify.SLACK)) for k in thresholds for _ in range(2)]
+    with mp.workdps(80):
+
+        def growth(k):
+            return mpmath.exp(mpmath.mpf(k) / 10)
+
+        exact = {x: sum(mass * max(0, 1 - growth(x - k)) for k, mass in losses) for x in thresholds}
+        sticks = [int(mpmath.ceil(exact[x])) for x in thresholds]
+        kernel = verify.dominating_kernel(sticks, step, places)
+        assert kernel.lost + sum(kernel.masses) >= ONE
+        assert all(mass == 0 or mass > verify.SLACK for mass in kernel.masses)
+        for x, stick in zip(thresholds, sticks, strict=True):
+            found = stick_of(kernel, mpmath.mpf(x) / 10, mpmath.mpf(1) / 10) * ONE
+            assert stick <= found <= stick + 8 * verify.SLACK + 100
+
+
+@pytest.mark.parametrize("times", range(1, 12))
+def test_a_power_is_as_many_losses(times):
+    """All at one loss; and either at one loss or infinite, by the binomial law."""
+    assert verify.power(verify.Kernel(-3, [ONE], 0), times) == (-3 * times, [ONE], 0)
+    first, masses, lost = verify.power(verify.Kernel(2, [ONE // 2, ONE // 4], ONE // 4), times)
+    assert first == 2 * times
+    assert len(masses) == times + 1
+    for k, mass in enumerate(masses):
+        exact = ONE * Fraction(math.comb(times, k) * 2 ** (times - k), 4**times)
+        assert exact <= mass <= exact + 4 * times
+    exact = ONE * (1 - Fraction(3, 4) ** times)
+    assert exact <= lost <= exact + 8 * times
+
+
+def test_the_most_mass_that_may_be_composed_has_room():
+    """All of it at one loss on either side, between losses that it must not reach."""
+    most = 9 * ONE - 3
+    first, masses, lost = verify.compose_kernels((0, [1, most, 1], 0), (5, [1, most, 1], 0))
+    assert (first, lost) == (5, 0)
+    exact = [1, 2 * most, most**2 + 2, 2 * most, 1]
+    assert masses == [-(-mass // ONE) for mass in exact]
