@@ -305,6 +305,28 @@ def test_what_does_not_go_together_is_one_line(counts, given, says):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("classes", [2, 127, 128, 129, 255, 256, 257, 65_536, 65_537])
+def test_the_smallest_type_of_votes_holds_the_last_class_and_absent_ballots(classes, tmp_path):
+    """Where types end, too: 128 classes have votes up to 127, and one more 128."""
+    for absent in (False, True):
+        cast = np.array([[0, classes - 1], [-1 if absent else 1, classes - 1]])
+        votes = Votes(classes, np.array([-1, classes - 1]), cast, absent=absent)
+        assert votes.votes.tolist() == cast.tolist()
+        write_votes(tmp_path / "v.npz", votes)
+        assert read_votes(tmp_path / "v.npz").votes.tolist() == cast.tolist()
+        assert votes.histogram()[0, [0, -1]].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("teachers", [255, 256, 65_535, 65_536, 2**32 - 1])
+def test_the_smallest_type_of_counts_holds_a_vote_of_all_teachers(teachers):
+    for row in ([[teachers, 0]], [[1, teachers - 1]]):
+        for more in ({}, {"teachers": teachers}, {"teachers": teachers, "absent": True}):
+            votes = Votes(2, np.array([-1]), counts=np.array(row), **more)
+            assert votes.counts.tolist() == row
+            assert votes.histogram().tolist() == row
+            assert votes.n_teachers == teachers
+
+
 STATED = {
     "votes": {"votes": np.random.default_rng(4).integers(0, 2, (30, 5))},
     "absent": {"votes": np.random.default_rng(4).integers(-1, 2, (30, 5)), "absent": True},
