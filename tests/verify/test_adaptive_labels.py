@@ -658,3 +658,15 @@ def test_a_grid_has_a_step_a_width_and_places_that_rise_from_0(grid):
     body, epsilon = _certificate(2)
     with pytest.raises(ValueError, match="step and width must be positive, and places rise from 0"):
         verify.adaptive_labels(_fields(body) | grid, Fraction(epsilon))
+
+
+@pytest.mark.parametrize("length", [60, 6000])
+@pytest.mark.parametrize("losses", [1, 41, 400])
+@pytest.mark.parametrize("kernels", [1, 5])
+def test_a_round_of_labels_is_charged_for_each_threshold_loss_and_kernel(kernels, losses, length):
+    """A product with a short number counts as a 60th of one of two long ones, per place."""
+    one = [(0, 0)] * losses, 0
+    verify.steps.allow(10**9)
+    verify.largest_means(0, [one] * kernels, 1, length)
+    charged = 10**9 - verify.steps.left
+    assert kernels * length * losses / 60 <= charged <= kernels * length * (losses + 20) / 60

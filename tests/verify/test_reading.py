@@ -252,3 +252,14 @@ def test_a_delta_within_the_last_digits_of_a_law_s_cannot_be_told():
             verify.check(claim(delta))
     with pytest.raises(ValueError, match="delta is about"):
         verify.check(claim(least - hair))
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_an_integer_of_the_most_digits_is_read_and_any_longer_one_is_undecided(sign):
+    """A sign counts as a digit at this door; the next one counts digits alone."""
+    for digits in (1, verify.MOST_DIGITS - 1, verify.MOST_DIGITS):
+        text = sign + "7" * digits
+        assert verify.integer(text) == int(text)
+    for digits in (verify.MOST_DIGITS + 2, verify.MOST_DIGITS + 3, 4000, 5000):
+        with pytest.raises(NotImplementedError, match="an integer has more than 600 digits"):
+            verify.integer(sign + "7" * digits)
