@@ -215,11 +215,10 @@ def test_time_is_estimated_by_what_takes_it():
         ranking.estimate_seconds,
     )
     assert about(replace(task, ensemble=replace(task.ensemble, classes=1000))) > about(task)
-    assert about(replace(TASK, ensemble=replace(TASK.ensemble, teachers=1_000_000))) > 3 + about(
-        TASK
-    )
+    many = replace(TASK, ensemble=replace(TASK.ensemble, teachers=1_000_000))
+    assert about(many) > 0.3 + about(TASK)
     drawn = about(task, release=True) - about(task)
-    assert drawn == pytest.approx(15e-6 * 120 * 10)
+    assert drawn == pytest.approx(1e-6 * 120 * 10)
     rehearsal = replace(task, secure=False)
     assert about(rehearsal, release=True) == about(rehearsal)
 

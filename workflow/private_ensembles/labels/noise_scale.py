@@ -54,7 +54,7 @@ def noise_scale(
     >>> round(noise_scale("gnmax", **budget), 2)  # charged for the noisy counts
     23.59
     >>> round(noise_scale("gnmax", epsilon=1, delta=1e-5, labels=20, teachers=51, reach=2), 2)
-    38.84
+    38.83
 
     Args:
         mechanism: ``gnmax``, ``lnmax``, ``exponential`` or ``permute_and_flip``.

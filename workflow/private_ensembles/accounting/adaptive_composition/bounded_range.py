@@ -85,7 +85,7 @@ def curve_of_draws(
 
     >>> curve = curve_of_draws(0.05, 500, 2.5, 1e-6)
     >>> round(curve.epsilon(1e-6), 3)
-    2.559
+    2.558
     """
     fineness = grid_fineness(2, draws) if fineness is None else fineness
     pairs = bounded_range_pairs(range_)
@@ -143,7 +143,7 @@ def epsilon_of_draws(range_: float, draws: int, delta: float, guess: float) -> B
 
     >>> bounds = epsilon_of_draws(0.05, 500, 1e-6, guess=2.7)
     >>> round(bounds.lower, 3), round(bounds.upper, 3)
-    (2.547, 2.559)
+    (2.547, 2.558)
     """
     upper = curve_of_draws(range_, draws, guess, delta).epsilon(delta)
     return Bounds(least_epsilon(range_, draws, delta), upper)

@@ -36,7 +36,7 @@ def plan(
     ...     Ensemble(250, 10), Budget(1, 1e-5), Wanted(100, queries=500)
     ... )
     >>> best.mechanism, round(best.answers), round(best.correct)
-    ('confident_gnmax_exact', 100, 92)
+    ('confident_gnmax_exact', 100, 93)
 
     A plan looks at nothing private, so it costs nothing.
 

@@ -129,19 +129,19 @@ def estimate_seconds(task: Task, *, release: bool = False) -> float:
 
     >>> from private_ensembles.labels.task import Budget, Ensemble, Wanted
     >>> task = Task(Ensemble(250, 10), Budget(1.0, 1e-5), Wanted(500), secure=True)
-    >>> many = replace(task, ensemble=Ensemble(250, 2000))
+    >>> many = replace(task, ensemble=Ensemble(250, 100_000))
     >>> estimate_seconds(task) < 10 < estimate_seconds(many, release=True)
     True
     """
     queries = sample_size(task.wanted.queries, task.ensemble.classes)
     # No more classes can have votes than there are teachers.
     voted = min(task.ensemble.classes, task.ensemble.teachers)
-    seconds = 2 + queries * (1e-5 * voted + 1.5e-7 * task.ensemble.classes)
-    seconds += min(task.wanted.labels, 10_000) / 3000
+    seconds = 0.5 + queries * (4e-6 * voted + 5e-8 * task.ensemble.classes)
+    seconds += min(task.wanted.labels, 10_000) / 4500
     if task.ensemble.classes == 2:  # tables have a row for each number of votes
-        seconds += 4e-6 * task.ensemble.teachers
+        seconds += 4e-7 * task.ensemble.teachers
     if release and task.secure:
-        seconds += 1.5e-5 * task.wanted.queries * task.ensemble.classes
+        seconds += 1e-6 * task.wanted.queries * task.ensemble.classes
     return seconds
 
 
