@@ -9,7 +9,7 @@ SciPy, pandas, HiGHS and OpenDP; what else a module imports comes with an extra.
 19.48
 """
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 # Where the repository is. `.ci/publish_at ADDRESS` changes it here and wherever it is written;
 # until then it is of an OWNER, and no link leads there.
