@@ -51,6 +51,7 @@ rule build_index:
                 "report/*",
                 PAGES,
                 "published/*.yaml",
+                "../config/scenarios/published.yaml",
                 *templates("page", "pieces", "index", "starred", "charts", "views"),
             ],
         ),

@@ -17,6 +17,7 @@ from private_ensembles.report import (
     overview,
     printed_numbers,
     run_facts,
+    unjudged,
     verdict,
 )
 from private_ensembles.report.charts import spent_chart
@@ -70,7 +71,8 @@ def build(
         if items or (ledgers and section.paper == _AUDIT.paper)
     ]
     rail = {section.paper: section.name() for section, _ in made}
-    rail = {"findings": "Findings"} | rail | {"all": "All numbers", "run": "This run"}
+    rail = {"findings": "Findings"} | rail
+    rail |= {"unjudged": "Not judged", "all": "All numbers", "run": "This run"}
     findings = read_findings(root)
     covered = [paper for paper in compared["paper"].unique() if paper in rail]
     squares = overview.overview(rows, titles)
@@ -96,6 +98,7 @@ def build(
             (section, items, chapters.counts(compared, section.paper)) for section, items in made
         ],
         ledgers=[chapters.ledger(path) for path in ledgers],
+        unjudged=unjudged.list_reasons(rows, titles, config),
         verdicts=VERDICTS,
         fidelity=Path(fidelity),
         about_numbers=read_caption(ASSETS / "fidelity.rst"),

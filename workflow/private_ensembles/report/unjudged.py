@@ -1,0 +1,107 @@
+"""What a run did not judge: how many comparisons of each paper, why, and what would judge them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import yaml
+
+from private_ensembles.papers.compare.comparison import RELATION
+from private_ensembles.papers.compare.statuses import STATUSES
+from private_ensembles.report.sections import short_title, sort_papers
+from private_ensembles.run.changes import DEFAULTS
+
+# The run behind docs/, which has more random runs of each paper than config.yaml asks for.
+_PUBLISHED = "config/scenarios/published.yaml"
+_WITHOUT_VERDICT = ("weak", "not_comparable", "not_run")
+_SENTENCE_END = re.compile(r"\.(?=\s|$)")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Comparisons of a paper that have no verdict for one reason.
+
+    Attributes:
+        status: Their status.
+        count: How many there are.
+        why: The reason in words, without a stop.
+        remedy: What would judge them, in words; empty if the reason says it, or nothing would.
+        command: The command that the remedy is about; empty if it is about none.
+    """
+
+    status: str
+    count: int
+    why: str
+    remedy: str = ""
+    command: str = ""
+
+
+def list_reasons(
+    fidelity: pd.DataFrame, titles: Mapping[str, str], config: Mapping | None
+) -> dict[str, list[Reason]]:
+    """Return why comparisons of each paper have no verdict, by the paper's short title.
+
+    Args:
+        fidelity: ``fidelity.csv`` as text.
+        titles: The papers' titles on the page.
+        config: The run's configuration, if it is known.
+    """
+    has_more = _papers_with_more_runs(config or {})
+    rows = fidelity[fidelity["status"].isin(_WITHOUT_VERDICT)]
+    reasons: dict[str, list[Reason]] = {}
+    for paper in sort_papers(rows["paper"].unique(), titles):
+        counts: dict[tuple[str, str], int] = {}
+        for row in rows[rows["paper"] == paper].to_dict("records"):
+            key = row["status"], _say_why(row)
+            counts[key] = counts.get(key, 0) + 1
+        order = sorted(counts, key=lambda key: (list(STATUSES).index(key[0]), -counts[key]))
+        reasons[short_title(paper, titles)] = [
+            Reason(status, counts[status, why], why, *_find_remedy(status, why, paper, has_more))
+            for status, why in order
+        ]
+    return reasons
+
+
+def _say_why(row: Mapping[str, str]) -> str:
+    """Return why a row has no verdict: of a weak one what it is, else its note's first sentence."""
+    if row["status"] == "weak":
+        if row["kind"] == RELATION:
+            return "no effect at all is within the tolerance as well"
+        return "other results of the table are within the tolerance as well"
+    return _SENTENCE_END.split(row["note"], maxsplit=1)[0]
+
+
+def _find_remedy(status: str, why: str, paper: str, has_more: Sequence[str]) -> tuple[str, str]:
+    """Return a remedy in words and its command, as `Reason` has them."""
+    if status == "weak" and paper in has_more:
+        return "More random runs narrow the tolerance", (
+            f"snakemake --cores all --configfile {_PUBLISHED}"
+        )
+    if "--config data=paper" in why:
+        return "", "snakemake --cores all --config data=paper"
+    return "", ""
+
+
+def _papers_with_more_runs(config: Mapping) -> list[str]:
+    """Return the papers of which the run behind docs/ has more random runs than a configuration."""
+    file = DEFAULTS.parent / _PUBLISHED
+    if not file.is_file():
+        return []
+    published = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return [
+        paper
+        for paper, section in published.items()
+        if isinstance(section, Mapping) and _has_longer_list(section, config.get(paper) or {})
+    ]
+
+
+def _has_longer_list(section: Mapping, other: Mapping) -> bool:
+    """Return whether a list in a section is longer than in another one, however deep it is."""
+    for key, value in section.items():
+        if isinstance(value, Mapping):
+            if _has_longer_list(value, other.get(key) or {}):
+                return True
+        elif isinstance(value, Sequence) and len(value) > len(other.get(key) or ()):
+            return True
+    return False
