@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import brentq
 
-from benchmarks import absent, libraries, right_labels, run
+from benchmarks import libraries, right_labels, run
 from private_ensembles import plan
 from private_ensembles.accounting.gaussian import gaussian_delta
 from private_ensembles.labels import registry
@@ -438,18 +438,6 @@ def test_more_teachers_fewer_labels_and_a_larger_epsilon_have_a_larger_share_rig
         others = [name for name in ("teachers", "classes", "labels", "epsilon") if name != last]
         shares = RIGHT.set_index([*others, last])["share"].unstack()
         assert (sign * shares.diff(axis=1).iloc[:, 1:] >= -slack).all(axis=None), last
-
-
-def test_what_dealing_costs_is_what_the_table_of_absent_ballots_says():
-    data = published("benchmarks/absent")
-    lost = 100 * (data["uncounted"] - data["dealt"])[data["labels"] > 0]
-    page = " ".join((ROOT / "docs" / "own-votes.md").read_text(encoding="utf-8").split())
-    said = re.search(
-        r"less than a point with 11 teachers and at most ([\d.]+) points with 50", page
-    )
-    assert lost.max() < 1
-    assert round(lost[data["teachers"] >= 50].max(), 2) == float(said[1])
-    assert set(data["teachers"]) == set(absent.TEACHERS)
 
 
 def test_the_page_on_libraries_names_what_the_numbers_say():
