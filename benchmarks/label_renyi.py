@@ -4,7 +4,32 @@ This was the strongest account of labels before the one of this package: an audi
 prediction (Chadha, Jagielski, Papernot, Choquette-Choo and Nasr, ICML 2024) charges each label the
 largest Rényi divergence that neighbouring votes can cause, and adds up. It adds up the worst of
 each order, which no adversary has at once, so `accounting.adaptive_composition.account` charges
-less for the same labels. Theorem and proof: docs/many-labels.md, "The account before this one".
+less for the same labels.
+
+Theorem. Let a >= 0 be a power, and let t_j, j = -n, ..., n, be thresholds of the grid of
+docs/many-labels.md. For every row of the family let e_j be its bounds on E(t_j) less (1 - t_j)+,
+with e_n its last, and
+
+    M = 1 + sum over j < n of (e_j - e_n)+ w_j,  w_j = g_{j+1} - g_j,
+    g_{-n} = t_{-n}^a,  g_j = (t_j^{a+1} - t_{j-1}^{a+1}) / (t_j - t_{j-1}).
+
+Let R be the largest M of all rows and m the largest e_n. Then for every epsilon
+
+    delta(epsilon) <= R^Q e^(-a epsilon) (1/(a + 1)) (a/(a + 1))^a + Q m.
+
+Proof. Put the lower convex hull of the points (t_j, e_j + (1 - t_j)+) in place of the row: every
+pair's curve is convex and lies below the points, so it lies below the hull, which has the same
+last point. By theorem 4 of docs/many-labels.md the hull is the curve of a kernel, with masses m_j
+at ratios 1/t_j that add up to 1 - e_n, and m_inf = e_n. Its moment, the sum of m_j t_j^a, is by
+summation by parts 1 + sum of (e_j - e_n) w_j - e_n g_{-n} with the hull's values for e_j, and w_j
+>= 0, since g_j, a mean of (a + 1) t^a over a cell, rises. So it is at most M. Let V_q be the
+bounds of theorem 1 there with these kernels. Then V_q(y) <= c y^-a R^q + q m with c = (1/(a + 1))
+(a/(a + 1))^a: for q = 0, (1 - y) y^a is at most c; and if it holds for q, the sum of m_j
+V_q(y/t_j), plus m_inf, is at most c y^-a R^q times the sum of m_j t_j^a, plus q m times that of
+m_j, plus m, and the m_j add up to at most 1. Now y = e^epsilon.
+
+Without the grid this is the adaptive composition of Rényi divergences of order a + 1 and the
+conversion of Canonne, Kamath and Steinke (2020, Proposition 12).
 """
 
 from __future__ import annotations
@@ -76,7 +101,7 @@ def renyi_epsilon(dominating_pairs: DominatingPairs, labels: int, delta: float) 
         ValueError: a number is out of range.
 
     References:
-        docs/many-labels.md; the conversion is Canonne, Kamath and Steinke's (2020), Proposition 12.
+        The theorem above; the conversion is Canonne, Kamath and Steinke's (2020), Proposition 12.
 
     >>> from private_ensembles.accounting.adaptive_composition.dominating_pairs import (
     ...     two_class_dominating_pairs,
@@ -114,7 +139,7 @@ def _moments_less_one(
     """Return upper bounds on E_P[(P / P')^power] - 1 of all rows, without losses beyond the grid.
 
     rows: (rows, n) curves at thresholds t_j. Each is replaced by its chords, whose moment is the
-    sum of (row_j - row_n) w_j, w_j >= 0 (docs/many-labels.md).
+    sum of (row_j - row_n) w_j, w_j >= 0 (the theorem above).
     """
     radius = rows.shape[1] // 2
     logs = step * np.arange(-radius, radius)[:, None]

@@ -30,7 +30,7 @@ from private_ensembles.labels.task import (
 
 EPSILON, DELTA = 2.0, 1e-5
 # A case is epsilon, classes, teachers and labels. Two classes have exact dominating pairs of their
-# own. docs/many-labels.md says what is least by Rényi divergence in the first three cases.
+# own. What is least by Rényi divergence in the first three cases: tests/benchmarks.
 DOCUMENTED = [(1.0, 2, 51, 20), (1.0, 2, 251, 100), (2.0, 2, 51, 100)]
 TEACHERS = [(EPSILON, c, k, 100) for c, k in ((2, 11), (2, 1001), (10, 11), (10, 51), (10, 1001))]
 CLASSES = [(EPSILON, c, 250, 100) for c in (3, 100)]

@@ -86,7 +86,7 @@ def test_bad_numbers_are_refused(labels, delta):
     [(1, 51, 20, 20.67), (1, 251, 100, 45.76), (2, 51, 100, 24.32)],
 )
 def test_documented_scales_are_found(epsilon, teachers, labels, printed):
-    """docs/many-labels.md prints the least; what the grid proves is 0.05 % above it at most."""
+    """The least; what the grid proves is 0.05 % above it at most, as docs/benchmarks says."""
     task = {"epsilon": epsilon, "delta": 1e-5, "labels": labels, "teachers": teachers}
     scale = renyi_sigma(Task(Ensemble(teachers, 2), Budget(epsilon, 1e-5), Wanted(labels)))
     assert printed - 0.005 <= scale <= printed * 1.0006
