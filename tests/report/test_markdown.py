@@ -1,8 +1,10 @@
 """Tables for docs/: readable, complete, and nothing in a cell breaks them."""
 
+import pandas as pd
 import pytest
 
 from private_ensembles.report.markdown import docs_page, table
+from private_ensembles.report.printed_numbers import lay_out_tables
 from private_ensembles.report.sections import Item, Section
 
 
@@ -60,6 +62,38 @@ def test_page_says_which_command_made_it_and_links_every_file(tmp_path):
     assert "torch 2.13.0" in page
 
 
+def test_the_paper_s_tables_come_first_in_its_order_with_the_printed_numbers_beside_ours(tmp_path):
+    number = {"paper": "toy", "dataset": "mnist", "row": "Q=20", "published_sd": ""}
+    numbers = [
+        number | {"item": item, "column": column, "published": printed, "reproduced": ours} | more
+        for item, column, printed, ours, more in (
+            ("table10", "accuracy", "0.50", "0.5", {"status": "match", "published_sd": "0.1"}),
+            ("table2", "round_1", "1.5", "1.25", {"status": "differs"}),
+            ("table2", "round_2", "2", "", {"status": "not_run"}),
+            ("table2", "labels_above", "9", "", {"status": "not_run", "row": "Q=50"}),
+            ("table3", "accuracy", "1", "1", {"status": "match"}),
+        )
+    ]
+    for name in ("leads", "table10", "table2"):
+        (tmp_path / f"{name}.csv").write_text("a\n1\n")
+    facts = {"versions": {}, "revision": "abc", "python": "3.11", "machine": "Linux"}
+    files = [tmp_path / f"{name}.csv" for name in ("leads", "table10", "table2")]
+    printed = lay_out_tables(pd.DataFrame(numbers), "toy")
+    page = docs_page(Section("toy", "Toy", []), files, ["x/f.png"], "snakemake", facts, printed)
+    headings = [line for line in page.splitlines() if line.startswith("## ")]
+    assert headings == [
+        "## Table 2",
+        "## Table 10",
+        "## F",
+        "## Leads",
+    ]  # no file of ours: no table
+    assert "✓ match, ≈ explained" in page
+    assert (
+        "| Q=20 | 1.5 ✗ 1.25<br>2 – |  |\n| Q=50 |  | > 9 – |\n\nAll of ours: [table2.csv]" in page
+    )
+    assert "| Q=20 | 0.50 (0.1) ✓ 0.5 |\n" in page
+
+
 def test_page_lists_the_tables_that_are_left_to_their_files_last(tmp_path):
     (tmp_path / "long_one.csv").write_text("a,b\n" + "".join(f"{n},{n * n}\n" for n in range(250)))
     (tmp_path / "table1.csv").write_text("a\n1\n")
@@ -91,7 +125,7 @@ def test_a_long_table_is_turned_by_the_number_that_it_is_about(tmp_path):
         for queries in range(1, 31)
     ]
     (tmp_path / "t.csv").write_text(
-        "\n".join(["mechanism,dataset,queries,accuracy_mean,draws", *rows]) + "\n"
+        "\n".join(["mechanism,task,queries,accuracy,draws", *rows]) + "\n"
     )
     _, _, head, _, first, second = table(tmp_path / "t.csv").splitlines()
     assert head.startswith("| mechanism | MNIST, queries = 1 |")
@@ -107,7 +141,7 @@ def test_a_table_with_several_numbers_for_a_cell_is_not_turned(tmp_path):
         for queries in (20, 100)
         for training in range(30)
     ]
-    names = "mechanism,dataset,queries,training,accuracy_mean"
+    names = "mechanism,task,queries,training,accuracy"
     (tmp_path / "t.csv").write_text("\n".join([names, *rows]) + "\n")
     assert table(tmp_path / "t.csv").endswith("120 rows of 4 columns: see the file.")
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from private_ensembles.base.parameter_names import link
 from private_ensembles.labels import display_names
+from private_ensembles.papers.compare.statuses import STATUSES
+from private_ensembles.report.printed_numbers import Layout, describe_number
 from private_ensembles.report.sections import Section
 
 # A table of more cells is pivoted, or left to its file; one of more columns is transposed.
@@ -23,9 +25,6 @@ class _Turn(NamedTuple):
 
 
 _TURNS = (
-    _Turn(("mechanism",), ("dataset", "queries"), "accuracy_mean", "Mean accuracy of labels"),
-    _Turn(("method", "n", "k"), ("delta", "epsilon"), "accuracy_mean", "Mean accuracy of students"),
-    _Turn(("n", "k", "accounting"), ("delta", "epsilon"), "releasable_mean", "Labels bought"),
     _Turn(("mechanism",), ("task", "queries", "epsilon"), "accuracy", "Share of right labels"),
     _Turn(
         ("mechanism", "stated"), ("labels", "epsilon", "accuracy"), "right", "Share of right labels"
@@ -176,10 +175,34 @@ def _cell(text: str, digits: int) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
 
 
+def printed_table(layout: Layout) -> str:
+    """Return a table as a paper prints it: in a cell the printed number, a status' sign, and ours.
+
+    Two rounds stand below each other.
+    """
+    body = [
+        [row, *("<br>".join(map(_beside_ours, cells.get(name, []))) for name in layout.columns)]
+        for row, cells in layout.rows.items()
+    ]
+    return _format_table(["", *layout.columns], body, digits=4)
+
+
+def _beside_ours(number: Mapping[str, str]) -> str:
+    printed, ours = describe_number(number)
+    return f"{printed} {STATUSES[number['status']].sign} {ours}".rstrip()
+
+
 def docs_page(
-    section: Section, tables: Sequence[str], figures: Sequence[str], command: str, facts: Mapping
+    section: Section,
+    tables: Sequence[str],
+    figures: Sequence[str],
+    command: str,
+    facts: Mapping,
+    printed: Mapping[str, Layout] | None = None,
 ) -> str:
     """Return a paper's page for docs/, with each of its figures and tables, or links to long ones.
+
+    The paper's own tables come first, in its order, with the printed numbers beside ours.
 
     Args:
         section: The paper's section, whose items give files their headings and figures their words.
@@ -187,31 +210,54 @@ def docs_page(
         figures: PNG files, which are copied beside the page.
         command: The command that makes these files again.
         facts: What `base.files.provenance` returns.
+        printed: The paper's tables as it prints them, by their numbers.
     """
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    by_stem = {Path(path).stem: path for path in tables}
+    compared = {
+        f"table{number}": layout
+        for number, layout in (printed or {}).items()
+        if f"table{number}" in by_stem
+    }
     parts = [
         f"# {section.title}",
         "For whoever looks up numbers of the published run. Made by the workflow; do not edit. "
-        "Numbers are shown to four digits, and long tables by one of their columns; the CSV files "
-        "hold everything, and [results/README.md](../../results/README.md) says what columns mean.",
+        "The CSV files hold every digit; [what their columns mean](../../results/README.md).",
         f"```\n{command}\n```",
         f"Revision {facts['revision']}, Python {facts['python']}, {facts['machine']}; {versions}.",
     ]
+    if compared:
+        signs = ", ".join(
+            f"{status.sign} {name.replace('_', ' ')}" for name, status in STATUSES.items()
+        )
+        parts.append(
+            "A cell of the paper's tables has the printed number, a sign and ours: "
+            f"{signs} ([what they mean](../reproduce.md#what-came-out))."
+        )
+    for stem, layout in compared.items():
+        path = Path(by_stem[stem])
+        title, _ = _heading_and_words(section, path)
+        parts += [f"## {title}", printed_table(layout), f"All of ours: {_file(path)}"]
     for path in figures:
         title, words = _heading_and_words(section, Path(path))
         parts += [f"## {title}", f"![{words}]({link(Path(path).name)})"]
     long_tables = []
-    for path in tables:
-        name = Path(path).name
+    for stem, path in by_stem.items():
+        if stem in compared:
+            continue
         title, _ = _heading_and_words(section, Path(path))
         shown = _show_table(path, digits=4)
         if shown.rows is None:
-            long_tables.append(f"- {title}: [{name}]({link(name)}), {shown.size}")
+            long_tables.append(f"- {title}: {_file(Path(path))}, {shown.size}")
         else:
-            parts += [f"## {title}", f"[{name}]({link(name)})", table(path)]
+            parts += [f"## {title}", _file(Path(path)), table(path)]
     if long_tables:
         parts += ["## Long tables", "\n".join(long_tables)]
     return "\n\n".join(parts) + "\n"
+
+
+def _file(path: Path) -> str:
+    return f"[{path.name}]({link(path.name)})"
 
 
 def _heading_and_words(section: Section, path: Path) -> tuple[str, str]:

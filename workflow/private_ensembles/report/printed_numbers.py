@@ -80,6 +80,13 @@ class PrintedTables(NamedTuple):
     tables: Mapping[str, Markup]
 
 
+class Layout(NamedTuple):
+    """A table as a paper prints it: its columns, and by row and column the numbers of a cell."""
+
+    columns: list[str]
+    rows: Mapping[str, Mapping[str, list[Mapping]]]
+
+
 def printed_tables(compared: pd.DataFrame, titles: Mapping[str, str]) -> list[PrintedTables]:
     """Return the tables of each paper, with its rows and columns, and our numbers in the cells.
 
@@ -88,18 +95,33 @@ def printed_tables(compared: pd.DataFrame, titles: Mapping[str, str]) -> list[Pr
         titles: The papers' titles on the page.
     """
     papers = []
-    for paper, rows in sort_in_paper_order(compared).groupby("paper", sort=False):
+    for name in compared["paper"].unique():
+        paper = str(name)
         tables = {
-            f"Table {item.removeprefix('table')}": _printed_table(among)
-            for item, among in rows.groupby("item", sort=False)
-            if item.startswith("table")
+            f"Table {number}": _printed_table(number, layout)
+            for number, layout in lay_out_tables(compared, paper).items()
         }
         if tables:
-            papers.append(PrintedTables(str(paper), short_title(str(paper), titles), tables))
+            papers.append(PrintedTables(paper, short_title(paper, titles), tables))
     return papers
 
 
-def _printed_table(rows: pd.DataFrame) -> Markup:
+def lay_out_tables(compared: pd.DataFrame, paper: str) -> dict[str, Layout]:
+    """Return a paper's tables as it prints them, by their numbers ("10") and in their order.
+
+    Args:
+        compared: The printed numbers of ``fidelity.csv`` as text.
+        paper: The paper's name.
+    """
+    rows = sort_in_paper_order(compared[compared["paper"] == paper])
+    return {
+        str(item).removeprefix("table"): _lay_out(among)
+        for item, among in rows.groupby("item", sort=False)
+        if str(item).startswith("table")
+    }
+
+
+def _lay_out(rows: pd.DataFrame) -> Layout:
     """Return one table of a paper from its numbers, in the order in which they are printed."""
     paper, item = rows.iloc[0][["paper", "item"]]
     several = rows["dataset"].nunique() > 1
@@ -113,13 +135,33 @@ def _printed_table(rows: pd.DataFrame) -> Markup:
             columns[column] = None
             row = f"{display_names.dataset_label(str(dataset))}, {row}" if several else row
             cells.setdefault(row, {}).setdefault(column, []).append(number)
-    headings = [Cell("row"), *(Cell(column, {"class": "number"}) for column in columns)]
+    return Layout([*columns], cells)
+
+
+def _printed_table(number: str, layout: Layout) -> Markup:
+    headings = [Cell("row"), *(Cell(column, {"class": "number"}) for column in layout.columns)]
     body = [
-        [Cell(row), *(_cell(numbers.get(column, [])) for column in columns)]
-        for row, numbers in cells.items()
+        [Cell(row), *(_cell(cells.get(column, [])) for column in layout.columns)]
+        for row, cells in layout.rows.items()
     ]
-    title = f"Table {item.removeprefix('table')} as printed, and ours"
-    return pieces.table(title, headings, body)
+    return pieces.table(f"Table {number} as printed, and ours", headings, body)
+
+
+def describe_number(number: Mapping[str, str]) -> tuple[str, str]:
+    """Return a printed number as the paper has it, and ours; each of them is text.
+
+    Args:
+        number: A row of ``fidelity.csv``; "" stands for ours if there is none.
+
+    >>> describe_number(
+    ...     {"column": "labels_above", "published": "9", "published_sd": "", "reproduced": "8.5"}
+    ... )
+    ('> 9', '8.5')
+    """
+    above = "> " if number["column"].endswith("_above") else ""
+    spread = f" ({number['published_sd']})" if number["published_sd"] else ""
+    ours = format_number(float(number["reproduced"])) if number["reproduced"] else ""
+    return f"{above}{number['published']}{spread}", ours
 
 
 def _heading(column: str) -> str:
@@ -139,11 +181,8 @@ def _cell(numbers: list[Mapping]) -> Cell:
         return Cell("")
     lines = []
     for number in numbers:
-        above = "> " if number["column"].endswith("_above") else ""
-        spread = f" ({number['published_sd']})" if number["published_sd"] else ""
-        ours = format_number(float(number["reproduced"])) if number["reproduced"] else ""
-        words = f"{above}{number['published']}{spread}"
-        lines.append(Markup("{} {} {}").format(words, pieces.sign(number["status"]), ours))
+        printed, ours = describe_number(number)
+        lines.append(Markup("{} {} {}").format(printed, pieces.sign(number["status"]), ours))
     statuses = {number["status"] for number in numbers}
     kind = f"number {statuses.pop()}" if len(statuses) == 1 else "number"
     sort = numbers[0]["published"]
