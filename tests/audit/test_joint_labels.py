@@ -68,7 +68,7 @@ def test_two_labels_may_cost_three_teachers_where_one_costs_one(growth):
     assert laws[0] / laws[1] == growth**3
 
 
-def test_two_labels_of_the_gamma_made_for_darrms_prior_exceed_twice_its_claim():
+def test_two_labels_of_the_gamma_made_for_darrms_prior_exceed_twice_its_claim(root):
     """K = 11, m = 3: 6.14 epsilon where 6 are claimed, in 50 digits at the teachers that do it."""
     m, epsilon = 3, 0.0892
     assert certify(OF_ELEVEN, m, epsilon, 0.0, 0.0).holds
@@ -84,6 +84,8 @@ def test_two_labels_of_the_gamma_made_for_darrms_prior_exceed_twice_its_claim():
         spent = mpmath.log(laws[0] / laws[1]) / mpmath.mpf(epsilon)
     assert spent == pytest.approx(6.1424, abs=1e-4)
     assert spent > 2 * m
+    text = (root / "docs" / "darrm.md").read_text(encoding="utf-8")
+    assert f"**{float(spent):.2f}ε**, where {2 * m}ε is" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_two_labels_of_the_gamma_made_for_darrms_prior_exceed_twice_its_claim():
     ],
 )
 def test_two_labels_exceed_the_claim_where_teachers_leak_as_well(
-    upper, epsilon, Delta, spent, leaked
+    upper, epsilon, Delta, spent, leaked, root
 ):
     """K = 11, m = 2, the prior's gamma rounded down: six teachers tell their bit on both queries.
 
@@ -116,6 +118,9 @@ def test_two_labels_exceed_the_claim_where_teachers_leak_as_well(
         )
         assert float(mpmath.log(first / second) / epsilon) == pytest.approx(spent, abs=1e-4)
         found = float(first - growth ** (2 * m) * second)
+    if Delta == 0:
+        text = " ".join((root / "docs" / "darrm.md").read_text(encoding="utf-8").split())
+        assert f"**{spent:.2f}ε**, where {2 * m}ε is claimed" in text
     assert found == pytest.approx(leaked, rel=0.01)
     assert found > 3 * (1 - (1 - delta) ** 2)
 
