@@ -242,6 +242,7 @@ def section(data: pd.DataFrame) -> str:
     summary = (
         groups[columns_counted].sum().join(groups[["share", "seconds"]].median()).reset_index()
     )
+    ends = summary["draws"].isin([summary["draws"].min(), summary["draws"].max()])
     columns = {
         "auditor": "{auditor}",
         "draws": "{draws:,}",
@@ -255,18 +256,18 @@ def section(data: pd.DataFrame) -> str:
         "auditors",
         "One label of every mechanism that the [exact audit](../audit.md) can list "
         f"({BUDGET['K']} teachers, {' and '.join(map(str, CLASSES))} classes), and of its twin "
-        f"with half the noise, at δ = {DELTA:g}; what is claimed of both is the exact ε of the "
-        f"sound one. The exact audit needs {facts['exact_seconds'].median():.2g} s (median) and "
-        f"finds more than the claim for {(broken & twins).sum()} of {twins.sum()} twins and "
+        f"with half the noise, at δ = {DELTA:g}; claimed of both is the exact ε of the sound one. "
+        f"The exact audit takes {facts['exact_seconds'].median():.2g} s (median) and finds more "
+        f"than the claim for {(broken & twins).sum()} of {twins.sum()} twins and "
         f"{(broken & ~twins).sum()} of {(~twins).sum()} others (NZC, whose own claim is false). "
-        "The auditors below are told the two inputs that it found and see only draws; they bound ε "
-        f"from below with confidence {CONFIDENCE:g}, and a bound above the claim is an alarm. "
+        "The auditors below see only draws, of the two inputs that it found; a lower bound on ε "
+        f"above the claim, at confidence {CONFIDENCE:g}, is an alarm. "
         "*Events* is the project's own. *Histogram* (the hockey-stick of both histograms, as in "
         "dp-auditorium, less its deviation) and *DP-Sniper* (Bichsel et al. 2021) were written "
         "from the papers, as neither could be installed as a package.",
         data,
-        format_table(columns, summary, words=1),
-        "Sampling needs no table of probabilities, so it can look at an implementation as it runs "
-        "and at outcomes of any kind. But it has to be told the inputs, its bound is too low, it "
-        "never sees an event that is rare on both sides, and it cannot prove privacy.",
+        format_table(columns, summary[ends], words=1),
+        "Sampling needs no table of probabilities, so it can look at an implementation as it runs. "
+        "But it has to be told the inputs, its bound is too low, it never sees an event that is "
+        "rare on both sides, and it cannot prove privacy.",
     )

@@ -22,7 +22,7 @@ from benchmarks.writing import format_section, format_table
 # The tests' tiny configuration.
 TINY = ["--configfile", str(ROOT / "config/scenarios/tiny.yaml")]
 ROUNDS, CORES = 3, 2
-SHOWN = 10  # rules on the page
+SHOWN = 5  # rules on the page
 
 
 def job_seconds(folder: Path) -> dict[str, list[float]]:
@@ -114,36 +114,18 @@ def section(data: pd.DataFrame) -> str:
 
 def format_runs(data: pd.DataFrame, title: str, name: str, command: str) -> str:
     """Return the results of runs by a command as the section of the benchmark `name`."""
-    runs = data.groupby(["code", "round"], sort=False).agg(
-        cpu=("cpu", "first"), wall=("wall", "first"), jobs=("jobs", "sum")
-    )
-    medians = runs.groupby("code", sort=False).median().reset_index()
-    medians["code"] = medians["code"].map({"old": "before", "new": "now"})
-    rules = data.groupby(["rule", "code"])["seconds"].median().unstack("code")
-    jobs = data[data["code"] == "new"].groupby("rule")["jobs"].first()
-    rules = rules.assign(jobs=jobs).dropna(subset="jobs").reset_index()
-    columns = {"rule": "{rule}", "jobs": "{jobs:.0f}"}
-    if "old" in rules:
-        columns["s, before"] = "{old:.1f}"
-    columns["s, now" if "old" in rules else "s"] = "{new:.1f}"
-    turns = ", in turns with an older checkout (before)" if "old" in rules else ""
+    now = data[data["code"] == "new"]
+    whole = now.groupby("round").agg({"cpu": "first", "wall": "first", "jobs": "sum"}).median()
+    rules = now.groupby("rule").agg(jobs=("jobs", "first"), seconds=("seconds", "median"))
+    rules = rules.sort_values("seconds", ascending=False).head(SHOWN).reset_index()
     rounds = data["round"].nunique()
     times = "once" if rounds == 1 else f"medians of {rounds}"
     return format_section(
         title,
         name,
-        f"Whole runs of `{command}` in an empty folder{turns}: {times}.",
+        f"A whole run of `{command}` in an empty folder ({times}): {whole['jobs']:.0f} jobs, "
+        f"{whole['cpu']:,.0f} s of the processor, {whole['wall']:.0f} s by the clock. The rules "
+        "whose jobs take longest together, by the clock:",
         data,
-        format_table(
-            {
-                "run": "{code}",
-                "jobs": "{jobs:.0f}",
-                "CPU (s)": "{cpu:.0f}",
-                "clock (s)": "{wall:.0f}",
-            },
-            medians,
-            words=1,
-        ),
-        f"Seconds of the clock of all jobs of a rule, for the {SHOWN} rules that take longest:",
-        format_table(columns, rules.sort_values("new", ascending=False).head(SHOWN), words=1),
+        format_table({"rule": "{rule}", "jobs": "{jobs}", "seconds": "{seconds:.1f}"}, rules, 1),
     )

@@ -84,10 +84,9 @@ def section(data: pd.DataFrame) -> str:
         "gap now": "{gap:.1e}",
     }
     text = (
-        "Seconds of one certified γ, prior Uniform[0.5, 1], δ = 1 − (1 − Δ)^m: medians of "
-        f"{ROUNDS} rounds, in turns with an older checkout (before), with which the section above "
-        "was measured. The first two points took longest of their kind; at the others its search "
-        "ended far from the optimum."
+        "The section above was measured with an older checkout (before). Here are two points at "
+        "which it took longest and two at which its search ended far from the optimum, prior "
+        f"Uniform[0.5, 1]: medians of {ROUNDS} rounds, in turns."
     )
     return format_section(
         "γ where it was slow or rough",

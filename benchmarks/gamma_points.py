@@ -41,7 +41,7 @@ OTHERS = (
     (1001, 20, 0.3, 1e-3, COMMON),
     (2001, 40, 0.1, 1e-5, UNIFORM),
 )
-SHOWN = 6  # of the points, on the page
+SHOWN = 4  # of the points, on the page
 QUICK = ((203, 3, 0.1, 1e-5, COMMON),)
 KEYS = ("K", "m", "epsilon", "Delta", "prior")
 SYMBOLS = ("K", "m", "ε", "Δ", "prior")

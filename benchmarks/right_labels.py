@@ -1,7 +1,8 @@
 """How many labels are right: the planner's best mechanism, by teachers, classes, labels, epsilon.
 
 This is what `private-ensembles plan` says for the profile of config.yaml and as many queries as
-labels. README shows the rows of one epsilon.
+labels. README shows the rows of one epsilon, and the page of benchmarks of the others the fewest
+and the most labels.
 """
 
 from __future__ import annotations
@@ -66,13 +67,15 @@ def format_shares(data: pd.DataFrame) -> str:
 
 def section(data: pd.DataFrame) -> str:
     """Return the results in Markdown."""
+    ends = data["labels"].isin([data["labels"].min(), data["labels"].max()])
     return format_section(
         "Right labels for a budget",
         "right_labels",
         "The share of labels that `private-ensembles plan` expects to be right by the best "
         "mechanism, on the profile of [config.yaml](../../config.yaml) and give or take a point or "
         "two; ε is that of all labels together, at δ = 10⁻⁵. **Bold**: more than the "
-        f"{100 * teacher_accuracy():.0f} % of one teacher alone.",
+        f"{100 * teacher_accuracy():.0f} % of one teacher alone. "
+        f"ε = {IN_README:g} is in the [README](../../README.md).",
         data,
-        format_shares(data),
+        format_shares(data[ends & (data["epsilon"] != IN_README)]),
     )

@@ -51,8 +51,9 @@ BENCHMARKS = (
 OPENING = """# Benchmarks
 
 For whoever wants to know how fast a part of this project is, how much memory it takes, and how it
-compares. A section ends with the command that measures it anew, the file of all its numbers, and
-the machine (load: how many processes were at work in the minute before). Unless it says otherwise,
+compares. A table shows what decides, the worst included; the file below it has all numbers and
+versions. `python benchmarks/run.py NAME --write-docs` measures it anew, with the file's name.
+Load: how many processes were at work in the minute before. Unless a section says otherwise,
 seconds are processor time on one thread, which a busy machine changes less than the clock's.
 """
 

@@ -187,9 +187,8 @@ def section(data: pd.DataFrame) -> str:
     }
     text = (
         f"The least of {REPETITIONS} runs with empty caches, and one run query by query "
-        "(`benchmarks/smooth_sensitivity_by_query.py`: Algorithms 3–5 of PATE in plain Python), "
-        "extrapolated if it had fewer queries. Votes are synthetic, of the sizes of PATE's Table "
-        "2, with its σ, λ and β."
+        "(`benchmarks/smooth_sensitivity_by_query.py`: Algorithms 3–5 of PATE in plain Python). "
+        "Votes are synthetic, of the sizes of PATE's Table 2, with its σ, λ and β."
     )
     records = parts.get("record")
     if records is not None:

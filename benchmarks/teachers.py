@@ -41,6 +41,7 @@ METHODS = {
     "sequential plain": ("plain", False),
     "ensemble plain": ("plain", True),
 }
+KINDS = {"private": "DP-SGD", "plain": "plain"}
 EARLIER = ROOT / "docs" / "benchmarks" / "teachers.csv"
 
 
@@ -193,25 +194,25 @@ def _measure_model(device: str, model: str, sizes: tuple, rounds: int) -> list[d
 
 def section(data: pd.DataFrame) -> str:
     """Return the results in Markdown."""
-    columns = {"network": "{model}", "on": "{device_name}", "teachers": "{trained}"}
-    columns |= {"DP-SGD (images/s)": "{private}", "plain (images/s)": "{plain}"}
-    columns |= {"DP-SGD (MiB)": "{memory}"}
     data = data.assign(
         rate=data["images"] / data["seconds"], together=data["together"].astype(bool)
     )
-    rows, blocks = [], []
-    for (model, name), part in data.groupby(["model", "device_name"], sort=False):
-        facts = {"model": model, "device_name": name}
-        apart = part[~part["together"]].drop_duplicates("kind").set_index("kind")
-        rows.append(facts | {"trained": "one by one"} | _format_rates(apart, None))
-        for K, together in part[part["together"]].groupby("K"):
-            cells = _format_rates(together.set_index("kind"), apart["rate"])
-            rows.append(facts | {"trained": f"{K:,} together"} | cells)
+    sizes = sorted(set(data["K"]))
+    columns = {"network": "{model}", "on": "{device_name}", "teachers": "{kind}"}
+    columns |= {"one by one (images/s)": "{apart:,.0f}"}
+    columns |= {f"{K:,} together": f"{{times_{K}}}" for K in sizes}
+    columns |= {"memory (MiB)": "{memory}"}
+    rows = [
+        {"model": model, "device_name": name, "kind": KINDS[kind]} | _compare_rates(part, sizes)
+        for (model, name, kind), part in data.groupby(["model", "device_name", "kind"], sort=False)
+    ]
+    blocks = []
     if "failure" in data:
-        blocks += [
-            f"No number for {row['method']} of {row['K']:,} {row['model']}: {row['failure']}."
+        reasons = [
+            f"{row['K']:,} {row['kind']} {row['model']} ({row['failure']})"
             for _, row in data[data["failure"].notna()].iterrows()
         ]
+        blocks += [f"No number for {', '.join(reasons)}."] if reasons else []
     if "cuda" not in set(data["device"]):
         blocks.append(
             "**No GPU has been measured**: `python benchmarks/run.py teachers --only cuda "
@@ -219,12 +220,12 @@ def section(data: pd.DataFrame) -> str:
             "for one network)."
         )
     text = (
-        "How fast teachers train one after the other (DP-SGD by Opacus) and all in one computation "
-        f"([how](../teachers.md)), in batches of {BATCH}, and the most memory; a teacher of "
-        f"DaRRM's section 6.2 sees {EPOCHS} times {SHARD:,} images. One by one, {SEQUENTIAL} "
-        "teachers were measured. On a CPU, plain teachers of the papers' networks are slower "
-        "together, so they train one by one. On a GPU seconds are of the clock, and rough: a "
-        "longer training's less a short one's."
+        f"How fast {SEQUENTIAL} teachers train one after the other (DP-SGD by Opacus), how many "
+        "times as fast they are all in one computation ([how](../teachers.md)), in batches of "
+        f"{BATCH}, and its most memory; a teacher of DaRRM's section 6.2 sees {EPOCHS} times "
+        f"{SHARD:,} images. On a CPU plain teachers of the papers' networks are slower together, "
+        "so they train one by one. On a GPU seconds are of the clock, and rough: a longer "
+        "training's less a short one's."
     )
     if set(SMALL) & set(data["model"]):
         text += f" {' and '.join(SMALL)} see images of 8x8 pixels, as in the embedded run."
@@ -232,11 +233,14 @@ def section(data: pd.DataFrame) -> str:
     return format_section("Training ensembles", "teachers", text, data, table, *blocks)
 
 
-def _format_rates(measured: pd.DataFrame, apart: pd.Series | None) -> dict[str, str]:
-    """Return each kind's images a second, how many times those apart that is, and memory."""
-    cells = {}
-    for kind, row in measured.iterrows():
-        times = "" if apart is None else f" ({row['rate'] / apart[kind]:.2f} ×)"
-        cells[kind] = "" if pd.isna(row["rate"]) else f"{row['rate']:,.0f}{times}"
-    memory = measured.loc["private", "memory_mib"]
-    return cells | {"memory": "" if pd.isna(memory) else f"{memory:,.0f}"}
+def _compare_rates(part: pd.DataFrame, sizes: list[int]) -> dict[str, object]:
+    """Return images a second one by one, how many times that all together are, and most memory."""
+    apart = part.loc[~part["together"], "rate"].iloc[0]
+    together = part[part["together"]].set_index("K")
+    times = (together["rate"] / apart).reindex(sizes)
+    memory = together["memory_mib"].max()
+    return {
+        "apart": apart,
+        **{f"times_{K}": "" if pd.isna(times[K]) else f"{times[K]:.2f} ×" for K in sizes},
+        "memory": "" if pd.isna(memory) else f"{memory:,.0f}",
+    }

@@ -39,6 +39,8 @@ TASKS = (
     ("plan", 250, 100_000, 500, 500, "reproducible", 5.0),
 )
 QUICK = TASKS[:1]
+# Teachers and classes that are not on the page, as others there take as long or longer.
+LEFT_OUT = ((40, 7), (70_000, 3), (1_000_000, 2), (1_000_000, 3))
 _REFUSED = "refused"
 _SIZES = ["teachers", "classes", "queries", "labels"]
 _TASK = ["what", *_SIZES, "noise"]
@@ -136,7 +138,7 @@ def measure(*, quick: bool = False) -> pd.DataFrame:
 
 
 def section(data: pd.DataFrame) -> str:
-    """Return what was measured as a section of the page: a row for each size and goal."""
+    """Return what was measured as a section of the page: a row for each size that is shown."""
     columns = {
         "teachers × classes × queries": "{teachers:,} × {classes:,} × {queries:,}",
         "labels": "{labels:,}",
@@ -145,37 +147,35 @@ def section(data: pd.DataFrame) -> str:
         "release (s)": "{release}",
         "goal (s)": "{goal}",
         "memory (MiB)": "{mib:.0f}",
-        "right": "{right}",
     }
-    sizes = data.groupby([*_SIZES, "goal"], sort=False, dropna=False)
+    new = data[data["code"] == "new"]
+    is_left_out = pd.Series(zip(*(new[name] for name in _SIZES[:2]), strict=True)).isin(LEFT_OUT)
+    sizes = new[~is_left_out.to_numpy()].groupby([*_SIZES, "goal"], sort=False, dropna=False)
     rows = [_format_row(tasks) for _, tasks in sizes]
+    with_goal = new[new["goal"].notna()]
     text = (
         "Plans, plans for reproducible noise (rehearsals) and releases by `release_labels` at "
         f"ε = {EPSILON:g} and δ = 10⁻⁵, each in a fresh Python with the machine's own number of "
         f"BLAS threads, without the import of the package; the least of {ROUNDS}. **Bold**: the "
-        "goal is met. Right: so many labels are expected to be right."
+        f"goal is met, here and elsewhere by {(with_goal['seconds'] <= with_goal['goal']).sum()} "
+        f"of {len(with_goal)}."
     )
-    if "old" in set(data["code"]):
-        text += " Before the arrow: an older checkout, in turns."
     shown = format_table(columns, pd.DataFrame(rows), words=1)
     return format_section("Waiting for a plan", "waiting", text, data, shown)
 
 
 def _format_row(tasks: pd.DataFrame) -> dict:
     """Return what is shown of the tasks of one size: their seconds, and the most memory of all."""
-    now = tasks[tasks["code"] == "new"]
-    goal, right = now["goal"].iloc[0], now["right"].max()
-    row = {name: now[name].iloc[0] for name in _SIZES} | {"mib": now["mib"].max()}
-    row |= {"goal": "" if math.isnan(goal) else f"{goal:g}", "plan": "", "rehearsal": ""}
-    row |= {"right": "" if math.isnan(right) else f"{right:,.0f}", "release": ""}
-    for (what, noise), codes in tasks.groupby(["what", "noise"], sort=False):
-        measured = codes.set_index("code")
-        shown = _format_seconds(measured.loc["new"])
-        if measured.loc["new", "seconds"] <= goal and shown != _REFUSED:
+    goal = tasks["goal"].iloc[0]
+    row = {name: tasks[name].iloc[0] for name in _SIZES} | {"mib": tasks["mib"].max()}
+    row |= {"goal": "" if math.isnan(goal) else f"{goal:g}"}
+    row |= {"plan": "", "rehearsal": "", "release": ""}
+    for _, task in tasks.iterrows():
+        shown = _format_seconds(task)
+        if task["seconds"] <= goal and shown != _REFUSED:
             shown = f"**{shown}**"
-        if "old" in measured.index:
-            shown = f"{_format_seconds(measured.loc['old'])} → {shown}"
-        row["rehearsal" if (what, noise) == ("plan", "reproducible") else what] = shown
+        is_rehearsal = (task["what"], task["noise"]) == ("plan", "reproducible")
+        row["rehearsal" if is_rehearsal else task["what"]] = shown
     return row
 
 

@@ -8,9 +8,6 @@ import pandas as pd
 
 from benchmarks import measuring
 
-# Facts of a machine, beside which a file of numbers has the versions of packages.
-_MACHINE = ("date", "processor", "cores", "load", "memory", "system", "python")
-
 
 def format_table(columns: Mapping[str, str], data: pd.DataFrame, words: int = 0) -> str:
     """Return a table of a frame's rows.
@@ -33,15 +30,12 @@ def format_table(columns: Mapping[str, str], data: pd.DataFrame, words: int = 0)
 
 
 def format_section(title: str, name: str, text: str, data: pd.DataFrame, *blocks: str) -> str:
-    """Return the section of a benchmark: its blocks, how they were made, and on which machine."""
+    """Return the section of a benchmark: its blocks, the file of all numbers, day and machine."""
     facts = measuring.read_machine(data)
     days = dict.fromkeys(date.partition(" ")[0] for date in facts["date"].split(", "))
     load = facts["load"].partition(" (")[0]
-    versions = [f"Python {facts['python']}"]
-    versions += [f"{name} {version}" for name, version in facts.items() if name not in _MACHINE]
     made = (
-        f"*Made by `python benchmarks/run.py {name} --write-docs` ([all numbers]({name}.csv)), "
-        f"{', '.join(days)}: {facts['processor']}, {facts['cores']} cores, load {load}; "
-        f"{', '.join(versions)}.*"
+        f"*[{name}.csv]({name}.csv), {', '.join(days)}: {facts['processor']}, "
+        f"{facts['cores']} cores, load {load}.*"
     )
     return "\n\n".join([f"## {title}", text, *blocks, made]) + "\n"

@@ -114,6 +114,7 @@ def test_what_a_stated_reach_costs_in_right_labels_is_what_the_planner_expects(r
 def test_the_page_of_benchmarks_says_what_the_numbers_beside_it_say(tmp_path):
     for numbers in run.DOCS.glob("*.csv"):
         (tmp_path / numbers.name).write_bytes(numbers.read_bytes())
+    assert {numbers.stem for numbers in tmp_path.iterdir()} == set(run.BENCHMARKS)
     run.write_page(tmp_path)
     written, kept = ((folder / "README.md").read_text("utf-8") for folder in (tmp_path, run.DOCS))
     assert written == kept
