@@ -185,57 +185,126 @@ def test_what_thirty_trainings_say_of_mnist_is_what_the_published_tables_hold():
     assert_says(DARRM, f"by m and γ, {min(below)} to {max(below)} of them do")
 
 
-def test_results_of_pate_are_those_of_the_published_table():
-    """docs/pate.md, "Results": answers, epsilon, what is certain, students and the baseline."""
+PATE = "docs/pate.md"
+
+
+@pytest.fixture(scope="module")
+def printed_by_pate():
+    """What PATE prints, as it prints it, by item, data set, row and column."""
+    fidelity = published("fidelity", dtype=str).query("paper == 'pate' and kind == 'number'")
+    return fidelity.set_index(["item", "dataset", "row", "column"])["published"].sort_index()
+
+
+def in_brackets(cell):
+    return cell.partition(" (")[2].rstrip(")")
+
+
+def test_results_of_pate_are_those_of_the_published_table(printed_by_pate):
+    """docs/pate.md, "Results": answers, epsilon, what is certain, students; theirs in brackets."""
     table = published("pate/table1")
     table = table[~(table["synthetic"] & table["aggregator"].str.startswith("lnmax"))]
-    shown = table_of("docs/pate.md", "| | labels | ε as published")
+    shown = table_of(PATE, "| | labels | ε as published")
     for (_, labels, epsilon, certain, student, baseline), row in zip(
         shown, table.to_dict("records"), strict=True
     ):
-        assert labels.split(" ")[0] == f"{row['answered']:,.0f}"
-        assert epsilon.split(" ")[0] == f"{row['epsilon']:.2f}"
+        theirs = printed_by_pate["table1", row["task"], row["aggregator"]]
+        answered, asked = (f"{row[name]:,.0f}" for name in ("answered", "asked"))
+        if row["aggregator"].startswith("lnmax"):
+            assert labels == answered
+        else:
+            counts = [theirs["answered"]]
+            if row["aggregator"] == "interactive":
+                counts.append(printed_by_pate["section5.3", "glyph", "interactive", "answered"])
+            counts = " or ".join(f"{int(count):,}" for count in counts)
+            assert labels == f"{answered} of {asked} ({counts})"
+        assert epsilon == f"{row['epsilon']:.2f} ({theirs['epsilon']})"
         bounds = row["exact_data_independent_epsilon"], row["data_independent_epsilon"]
         cost = bounds[1] if math.isnan(bounds[0]) else bounds[0]
         assert certain == upwards(cost, 2 if cost < 10 else 1)
         for cell, name in ((student, "student_accuracy"), (baseline, "baseline_accuracy")):
             accuracy = "" if math.isnan(row[name]) else f"{100 * row[name]:.1f} %"
-            assert cell.replace("*", "").partition(" (")[0] in (accuracy, ""), (cell, accuracy)
+            assert cell.partition(" (")[0] in (accuracy, ""), (cell, accuracy)
         assert bool(student) == (row["student_seeds"] > 0)
+        assert in_brackets(student) == (theirs["student_accuracy"] if student else "")
+    trained = table[table["student_seeds"] > 0]
+    assert set(trained["student_seeds"]) == {3}
+    assert set(trained["teachers"]) == {250}
+    assert_says(PATE, "The teachers are 250 networks on MNIST and 250 forests on UCI Adult")
+    assert_says(PATE, "Student accuracies are means of three seeds")
 
 
-def test_two_rounds_are_those_of_the_published_study():
-    """docs/pate.md: the table of students between two rounds."""
-    shown = table_of("docs/pate.md", "| | asked | answered | reinforced")
-    for cells, row in zip(
-        shown, published("studies/interactive_students").to_dict("records"), strict=True
-    ):
-        counts = [row[name] for name in ("asked", "answered", "reinforced", "right")]
-        assert cells[1:5] == [f"{count:.0f}" if count else "" for count in counts]
-        assert cells[5:7] == [f"{row['epsilon']:.2f}", upwards(row["certain_epsilon"], 2)]
-        assert cells[7] == f"{100 * row['student_accuracy']:.1f} %"
+def test_what_pate_md_says_of_table_2_is_in_the_published_tables(printed_by_pate):
+    """docs/pate.md, finding 3, and the costs of sanitising by Theorem 23 and exactly."""
+    row = published("pate/table2").set_index("task").loc["mnist"]
+    certain = row["exact_data_independent_epsilon_at_printed_answers"]
+    answers = printed_by_pate["table1", "mnist", "confident", "answered"]
+    gnss = printed_by_pate["appendixB.6", "mnist", "gnss"]
+    assert_says(PATE, f"MNIST row cost exactly {upwards(certain, 3)}, and its labels no more")
+    assert_says(PATE, f"stops after {answers} answers")
+    said = f"estimate is {gnss['sanitized_epsilon']} ± {gnss['sanitized_sd']}, by a formula"
+    assert_says(PATE, said)
+    made = published("pate/printed_arithmetic").set_index(["item", "task", "row", "column"])
+    place = {"MNIST": "mnist", "SVHN": "svhn", "Adult": "adult", "Glyph": "glyph"}
+    shown = table_of(PATE, "| row of Table 2 | λ | β |")
+    assert [name for name, *_ in shown] == [*place, "two rounds"]
+    for name, order, beta, sigma, theorem, exact in shown:
+        task = place.get(name, "glyph")
+        aggregator = "confident" if name in place else "interactive"
+        sanitised = made.loc["table2", task, aggregator, "sanitized_epsilon"]
+        theirs = printed_by_pate["table2", task, aggregator]
+        assert order == theirs["order"], name
+        for cell, column in ((beta, "beta"), (sigma, "sigma_ss")):
+            columns = [column] if name in place else [f"{column}_1", f"{column}_2"]
+            assert cell == ", ".join(theirs[each] for each in columns), name
+        raw = float(theirs["epsilon"])
+        assert theorem == f"{sanitised['value'] - raw:.3f}", name
+        assert exact == f"{sanitised['exact'] - raw:.3f}", name
+    shares = made["value"].xs("sanitising_share_below", level="column").loc["section3.5"]
+    mnist, adult = (f"{shares[task, 'confident']:.0f} %" for task in ("mnist", "adult"))
+    rounds = f"{shares['glyph', 'interactive']:.0f} % on Glyph in two rounds"
+    assert_says(PATE, f"by the exact cost it is {mnist} on MNIST, {adult} on Adult and {rounds}")
+    assert (shares > 50).sum() == 3
 
 
-def test_students_of_pate_2017_s_own_labels_are_those_of_the_published_studies():
-    """docs/pate.md: our students of the authors' labels, and the table of GANs beside them."""
-    text = " ".join((ROOT / "docs" / "pate.md").read_text(encoding="utf-8").split())
+def test_what_pate_md_says_of_rules_of_thumb_is_in_the_published_tables():
+    """docs/pate.md, finding 8: shares of thresholds; finding 5: what is exchanged."""
+    fidelity = published("fidelity").query("paper == 'pate'")
+    ours = fidelity.set_index(["item", "row"])["reproduced"]
+    words = {3: "three"}[int(ours["section4.2", "threshold between 0.6 and 0.8"])]
+    assert_says(PATE, f"fits {words} of six thresholds")
+    both = ours["section5.4", "thresholds' share of two rounds"]
+    prints = (
+        published("pate/small_print").set_index(["claim", "case", "quantity"])["value"].sort_index()
+    )
+    first = 100 * prints["PATE section 5.3: 0.59 for round one", "thresholds alone", "share"]
+    assert_says(PATE, f"they take {both:.0f} % of the two rounds' Rényi cost, and those")
+    assert_says(PATE, f"those of round one alone would cost {first:.0f} % of its ε")
+    case = "Rényi, classic: the answers of the public code, and the rounds' noise exchanged"
+    exchanged = prints["PATE section 4.1: 8.42 and 10.14", case]
+    one, two = (f"{exchanged[name]:.2f}" for name in ("confident", "two_rounds"))
+    assert_says(PATE, f"Section 4.1's {two} and {one} are exchanged: Confident-GNMax costs {one}")
+    assert_says(PATE, f"and {two} is what two rounds cost")
+
+
+def test_two_rounds_are_certain_to_cost_what_one_does():
+    """docs/pate.md: the study of students between two rounds."""
+    data = published("studies/interactive_students").set_index("aggregator")
+    certain = data["certain_epsilon"].drop("first")
+    assert len(certain) == 2
+    assert certain.nunique() == 1
+    assert set(data["student_seeds"]) == {1}
+    assert_says(PATE, "what is certain for all votes is the same")
+    assert_says(PATE, "cannot be told from nothing, with one seed")
+
+
+def test_students_of_pate_2017_s_own_labels_are_those_of_the_published_study(printed_by_pate):
+    """docs/pate.md: our students of the authors' labels beside the paper's."""
     (row,) = published("studies/authors_labels").to_dict("records")
     mean, spread = 100 * row["student_accuracy"], 100 * row["student_accuracy_sd"]
+    theirs = printed_by_pate["table1", "mnist", "lnmax-100", "student_accuracy"]
     assert row["student_seeds"] == 3
-    assert f"right on {mean:.1f} % in the mean, with a standard deviation of {spread:.1f};" in text
-    ends = published("studies/gan_student").groupby(["labels", "student"], sort=False).tail(1)
-    names = {"vat": "virtual adversarial", "gan": "GAN"}
-    shown = [
-        [
-            f"{row['labels']:,} ({row['wrong_labels']})",
-            names[row["student"]],
-            str(row["epoch"]),
-            f"{100 * row['accuracy']:.1f} %",
-            f"{row['seconds']:.0f}",
-        ]
-        for row in ends.to_dict("records")
-    ]
-    assert table_of("docs/pate.md", "| labels (wrong) | student |") == shown
+    ours = f"Three students are right on {mean:.1f} % in the mean, with a standard deviation of"
+    assert_says(PATE, f"{ours} {spread:.1f}; Table 1's first row prints {theirs} %")
 
 
 def test_what_dpbag_md_says_of_label_counts_is_in_the_published_tables():

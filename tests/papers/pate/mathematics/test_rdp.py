@@ -174,13 +174,14 @@ def test_cost_is_never_below_the_exact_divergence_to_any_neighbour(
     assert (costs < costs.max(axis=0) * (1 - 1e-6)).any()  # and it is not the constant
 
 
-def test_a_forward_cost_bounds_one_direction_only():
+def test_a_forward_cost_bounds_one_direction_only(root):
     """docs/pate.md: K = 11, votes 9-2, 300 labels, sigma = 1, delta = 1e-5."""
     orders = np.arange(1.5, 20, 0.5)
     forward, _ = rdp_to_dp(orders, 300 * pate.gnmax_rdp([[9, 2]], 1.0, orders)[0], 1e-5)
-    assert forward == pytest.approx(10.88, abs=0.005)
     assert clear_labels_delta(7, 5, forward) <= 1e-5
-    assert clear_labels_delta(5, 7, forward) == pytest.approx(1.45e-3, abs=5e-6)
+    back = 1e3 * clear_labels_delta(5, 7, forward)
+    text = " ".join((root / "docs" / "pate.md").read_text(encoding="utf-8").split())
+    assert f"cost ε = {forward:.2f} one way, and the way back has δ = {back:.2f}·10⁻³" in text
 
 
 @pytest.mark.parametrize("L", [730.0, 740.0, 750.0])
