@@ -33,7 +33,7 @@ def test_theorem_4_claims_nothing_or_everything():
 
 
 def test_lnmax_beside_nzc_has_the_moments_bound_and_the_optimal_one():
-    """Data-independent epsilons of LNMax with noise of scale 20 votes: the table of docs/nzc.md."""
+    """Data-independent epsilons of LNMax with noise of scale 20 votes."""
     queries = [100, 1000, 5000, 9000]
     moments = [claimed_epsilon(1 / 20, count, 1e-5) for count in queries]
     optimal = [optimal_composition(2 / 20, 0.0, count, 1e-5).epsilon for count in queries]
