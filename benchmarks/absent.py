@@ -162,9 +162,9 @@ def section(data: pd.DataFrame) -> str:
     text = (
         f"Right labels of `{MECHANISMS[0]}` if all teachers vote and if a third of the ballots is "
         "absent, left uncounted (of which no account is given) or "
-        "[dealt out](../own-votes.md#absent-voters) to the classes: expected on the profile of "
-        f"[config.yaml](../../config.yaml), {CLASSES} classes, {QUERIES:,} queries, with the noise "
-        f"for so many labels at ε = {EPSILON:g} and δ = 10⁻⁵."
+        f"[dealt out](../own-votes.md#absent-voters): expected for {QUERIES:,} queries of "
+        f"{CLASSES} classes on the profile of [config.yaml](../../config.yaml), with the noise for "
+        f"so many labels at ε = {EPSILON:g} and δ = 10⁻⁵."
     )
     if len(other):
         text += f" Dealing costs `{MECHANISMS[1]}` at most {lost:.2f} points."

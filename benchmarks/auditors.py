@@ -264,7 +264,7 @@ def section(data: pd.DataFrame) -> str:
         f"above the claim, at confidence {CONFIDENCE:g}, is an alarm. "
         "*Events* is the project's own. *Histogram* (the hockey-stick of both histograms, as in "
         "dp-auditorium, less its deviation) and *DP-Sniper* (Bichsel et al. 2021) were written "
-        "from the papers, as neither could be installed as a package.",
+        "from the papers.",
         data,
         format_table(columns, summary[ends], words=1),
         "Sampling needs no table of probabilities, so it can look at an implementation as it runs. "

@@ -139,7 +139,7 @@ def section(data: pd.DataFrame) -> str:
         "dpbag",
         "Fitting the teachers of k partitions into n shards. scikit-learn's seconds are scaled "
         f"from {SAMPLE} of the shards, one by one. Errors are the largest distance of a "
-        "coefficient from the optimum, which dense Newton steps give; ours are "
+        "coefficient from the optimum; ours are "
         f"proven to be at most {data['proven_distance'].max():.1e}.",
         data,
         format_table(columns, fits[fits["k"].isin([fits["k"].min(), fits["k"].max()])]),

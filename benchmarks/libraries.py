@@ -159,15 +159,14 @@ def section(data: pd.DataFrame) -> str:
         f"{selections.HIGHEST}), a noisy vote or tokens cost, beside the exact value or bounds on "
         "it: of each package the claim that fares worst ([what it means for their "
         "users](../libraries.md#other-packages-on-trial)). A selection's claim holds only if draws "
-        "also fit the documented law and exclude another one (permute-and-flip or the exponential "
-        f"mechanism; errors of probability {selections.ERROR:g}). Reproducers, and how each "
-        "package was installed: `benchmarks/reproducers`.",
+        "also fit the documented law and no other (errors of probability "
+        f"{selections.ERROR:g}). Reproducers: `benchmarks/reproducers`.",
         data,
         *blocks,
         "OpenDP's issue 2911 (26 August 2026, of 0.15.1) says that `make_noisy_max` draws by "
-        f"permute-and-flip under zCDP, too, which has ρ = {other_rho:.4g}, so that the claim of "
-        f"ρ = {zero_concentrated:g} would be {other_rho / zero_concentrated:.3g} times too small. "
-        "The draws of both versions are as the exponential mechanism has it.",
+        f"permute-and-flip under zCDP, too. Then its claim of ρ = {zero_concentrated:g} would be "
+        f"{other_rho / zero_concentrated:.3g} times too small, but the draws of both versions are "
+        "as the exponential mechanism has it.",
     )
 
 

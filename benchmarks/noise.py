@@ -99,11 +99,10 @@ def section(data: pd.DataFrame) -> str:
         "memory (MiB)": "{memory:.0f}",
     }
     text = (
-        f"Drawing the labels of {TEACHERS} teachers with secure Gaussian noise of σ = {SIGMA:g} "
-        "votes: medians of "
-        f"{data['round'].nunique()} rounds, of whole numbers (`gnmax`) or continuous noise "
-        "(`gnmax_exact`), whichever is slower. All but ten classes have no votes. Before: an older "
-        "checkout, with a draw of OpenDP's sampler for each count. Memory is the whole process's."
+        f"Secure Gaussian noise of σ = {SIGMA:g} votes on those of {TEACHERS} teachers, all of "
+        f"them for ten classes: medians of {data['round'].nunique()} rounds by `gnmax` (whole "
+        "numbers) or `gnmax_exact` (continuous), whichever is slower. Before: an older checkout, "
+        "with a draw of OpenDP's sampler for each count. Memory is the whole process's."
     )
     table = format_table(columns, pd.DataFrame(rows), words=2)
     return format_section("Noise for many classes", "noise", text, data, table)

@@ -135,10 +135,10 @@ def section(data: pd.DataFrame) -> str:
     rows = [_format_row(file) for file in new.head(SHOWN).to_dict("records")]
     kept = "kept" if new["mib"].max() <= MIB else "MISSED"
     text = (
-        f"`private-ensembles release` of {LABELS} labels from a file, the start of Python and the "
-        f"plan included: medians of {ROUNDS}; of {len(new)} files those that need most memory. A "
-        "rehearsal draws noise from a seed; most of a release's time goes into its certificate. "
-        f"Memory is the most that the process had (target, at most {MIB} MiB: {kept})."
+        f"`private-ensembles release` of {LABELS} labels, the start of Python and the plan "
+        f"included: medians of {ROUNDS}; of {len(new)} files those that need most memory (target, "
+        f"at most {MIB} MiB: {kept}). A rehearsal draws noise from a seed; most of a release's "
+        "time goes into its certificate."
     )
     return format_section(
         "Large files of votes",

@@ -195,8 +195,8 @@ def section(data: pd.DataFrame) -> str:
         compared["record"] = records["seconds"]
         columns["row of Table 2 (s)"] = "{record:.3g}"
         text += (
-            " A whole row of Table 2 (`confident_gnmax_privacy(..., conversion='classic', "
-            "formula='paper')`: 240 orders, conditions C5 and C6, β and σ_SS) is one run; all take "
+            " A whole row of Table 2 is `confident_gnmax_privacy(..., conversion='classic', "
+            "formula='paper')`: 240 orders, conditions C5 and C6, β and σ_SS. All rows take "
             f"{records['seconds'].sum():.3g} s (target: 15 s) and "
             f"{records['memory_mib'].max():.0f} MiB (target: 1 GiB)."
         )

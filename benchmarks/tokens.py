@@ -151,8 +151,8 @@ def section(data: pd.DataFrame) -> str:
         f"ε of [draws by bounded scores](../other-labels.md#draws-by-scores) at δ = {DELTA:g}, of "
         "the range 2C / (Bτ) that the accountant of invink 0.1.0 (InvisibleInk) allows at "
         f"ε = {EPSILON:g} by its clip C: by that accountant, by ours for an adaptive adversary, "
-        "and at least, by one pair of scores. Then what our account allows at that ε. Seconds are "
-        "of both bounds.",
+        "and at least, by one pair of scores. Then the wider range, or more draws, that ours "
+        "allows at that ε, and the seconds of both bounds.",
         data,
         format_table(columns, accounts[accounts["draws"] != LEFT_OUT]),
         "Secure draws, exact for the floats given:",

@@ -154,11 +154,10 @@ def section(data: pd.DataFrame) -> str:
     rows = [_format_row(tasks) for _, tasks in sizes]
     with_goal = new[new["goal"].notna()]
     text = (
-        "Plans, plans for reproducible noise (rehearsals) and releases by `release_labels` at "
-        f"ε = {EPSILON:g} and δ = 10⁻⁵, each in a fresh Python with the machine's own number of "
-        f"BLAS threads, without the import of the package; the least of {ROUNDS}. **Bold**: the "
-        f"goal is met, here and elsewhere by {(with_goal['seconds'] <= with_goal['goal']).sum()} "
-        f"of {len(with_goal)}."
+        f"Plans, plans of rehearsals and releases by `release_labels` at ε = {EPSILON:g} and "
+        "δ = 10⁻⁵, each in a fresh Python with all BLAS threads, without the import of the "
+        f"package; the least of {ROUNDS}. **Bold**: the goal is met, as "
+        f"{(with_goal['seconds'] <= with_goal['goal']).sum()} of {len(with_goal)} are in all."
     )
     shown = format_table(columns, pd.DataFrame(rows), words=1)
     return format_section("Waiting for a plan", "waiting", text, data, shown)
