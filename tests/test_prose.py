@@ -5,6 +5,7 @@ import re
 
 import pandas as pd
 import pytest
+import yaml
 
 from private_ensembles.labels import registry
 from private_ensembles.papers.compare.comparison import NUMBER, RELATION
@@ -589,3 +590,20 @@ def test_nzc_s_conclusions_hold_but_for_one():
     status = fidelity[fidelity["kind"] == RELATION].set_index("row")["status"]
     assert status.pop("nzc above lnmax-9000") == "weak", "our students show that NZC's are better"
     assert set(status) == {"match"}
+
+
+def test_how_mnist_s_teachers_train_is_what_the_configuration_says():
+    """docs/teachers.md: ours beside the public code's."""
+    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    task = config["pate"]["tasks"]["mnist"]
+    ours, code = task["teachers"], task["recipes"]["pate-2017-code"]["teachers"]
+    shown = {words: cells for words, *cells in table_of("docs/teachers.md", "| | the code | ours")}
+    assert shown["batches"] == [str(code["batch_size"]), str(ours["batch_size"])]
+    passes = 240 // ours["batch_size"] * ours["epochs"]
+    assert shown["steps"][0].startswith(f"3,000 ({code['epochs']:,} passes over a shard of 240")
+    assert shown["steps"][1] == f"{passes} ({ours['epochs']} passes)"
+    assert shown["learning rate"][0].startswith(f"{code['learning_rate']}, a tenth of it")
+    falls = {"linear": "linearly to 0"}[ours["learning_rate_schedule"]]
+    assert shown["learning rate"][1] == f"from {ours['learning_rate']} {falls}"
+    assert shown["momentum"] == ["none", str(ours["momentum"])]
+    assert code["momentum"] == 0
