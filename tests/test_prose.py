@@ -251,6 +251,8 @@ def test_many_labels_together_are_those_of_the_published_totals():
         (few,) = {f"{total:.2f}" for total in at[20][column].dropna()}
         (many,) = {f"{total:.1f}" for total in at[100][column].dropna()}
         assert_says(AUDIT, f"{few} and {many} ({words})")
+    deltas = [1e3 * at[20]["delta_total"].max(), 1e2 * at[100]["delta_total"].max()]
+    assert_says(AUDIT, f"(Q = 20: {deltas[0]:.1f}·10⁻³; 100: {deltas[1]:.1f}·10⁻²)")
 
 
 def test_what_audit_md_says_of_adversaries_is_in_the_published_study():
@@ -284,17 +286,19 @@ def test_what_thirty_trainings_say_of_mnist_is_what_the_published_tables_hold():
     """docs/darrm.md: mean, deviation and rank of trainings beside the printed accuracies."""
     printed = published("fidelity")
     printed = printed[(printed["dataset"] == "mnist") & (printed["kind"] == NUMBER)]
-    means, ours = [], []
+    means, ours, cells = [], [], 0
     for m, number in ((1, 6), (3, 1), (5, 8), (7, 10)):
         table = published(f"darrm/table{number}_by_training")
         table = table[(table["dataset"] == "mnist") & (table["m"] == m)]
         for name in ("darrm_sub", "darrm_opt"):
             rows = (printed["item"] == f"table{number}") & (printed["column"] == name)
             means.append(printed.loc[rows, "published"].astype(float).mean())
+            cells += rows.sum()
             values = table[table["mechanism"] == name].set_index("training_seed")
             ours.append(values["expected_accuracy"].sort_index())
     mean, together = sum(means) / len(means), sum(ours) / len(ours)
     gap, spread = together.mean() - mean, together.std()
+    assert_says(DARRM, f"All {cells} printed accuracies of DaRRM come from one training")
     assert_says(DARRM, f"Their mean is {mean:.3f}. Ours is {together.mean():.3f} over thirty")
     assert_says(DARRM, f"deviates by {spread:.3f}. The printed one is {100 * gap:.1f} points lower")
     below = [(values < of).sum() for values, of in zip(ours, means, strict=True)]
@@ -377,6 +381,8 @@ def test_what_pate_md_says_of_table_2_is_in_the_published_tables(printed_by_pate
         raw = float(theirs["epsilon"])
         assert theorem == f"{sanitised['value'] - raw:.3f}", name
         assert exact == f"{sanitised['exact'] - raw:.3f}", name
+        if name == "SVHN":
+            assert_says(PATE, f"but the printed formula gives {theorem} at the row's printed")
     shares = made["value"].xs("sanitising_share_below", level="column").loc["section3.5"]
     mnist, adult = (f"{shares[task, 'confident']:.0f} %" for task in ("mnist", "adult"))
     rounds = f"{shares['glyph', 'interactive']:.0f} % on Glyph in two rounds"
