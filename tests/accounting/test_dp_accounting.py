@@ -40,7 +40,7 @@ def test_the_page_speaks_of_the_version_in_the_lock(root, page):
     lock = (root / "envs" / "requirements.lock").read_text(encoding="utf-8")
     (locked,) = re.findall(r"^dp-accounting==(\S+)", lock, re.MULTILINE)
     assert locked == version("dp-accounting")
-    assert f"dp_accounting {locked} says\n7.07" in page
+    assert f"dp_accounting {locked}'s totals" in page
 
 
 def test_a_total_of_100000_steps_is_below_the_truth_at_a_tiny_delta():
@@ -65,7 +65,7 @@ def test_no_total_is_below_the_truth_where_the_page_trusts_it(steps, page):
     assert short[1e-10] > 1e-6
 
 
-def test_only_the_accountant_of_loss_distributions_charges_twice_the_change_for_replace_one(page):
+def test_only_the_accountant_of_loss_distributions_charges_twice_the_change_for_replace_one():
     event = dp_accounting.SelfComposedDpEvent(dp_accounting.GaussianDpEvent(10), 100)
     costs = {
         (kind, relation): kind(neighboring_relation=relation).compose(event).get_epsilon(1e-5)
@@ -74,6 +74,5 @@ def test_only_the_accountant_of_loss_distributions_charges_twice_the_change_for_
     }
     pld_once, pld_twice, rdp_once, rdp_twice = costs.values()
     assert rdp_once == rdp_twice
+    assert pld_once == pytest.approx(true_epsilon(1, 1e-5), abs=1e-3)
     assert pld_twice == pytest.approx(true_epsilon(2, 1e-5), abs=1e-3)
-    for number in (pld_once, pld_twice, rdp_once):
-        assert f"{number:.2f}" in page

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from private_ensembles.papers.compare.comparison import NUMBER, compare_relations, select_kind
-from private_ensembles.papers.compare.printed import FOLDER, read_published
+from private_ensembles.papers.compare.comparison import NUMBER, select_kind
 from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.run import targets
 from private_ensembles.run.check import check
@@ -114,18 +113,6 @@ def test_a_figure_on_other_data_or_votes_illustrates_and_reproduces_nothing(line
     elsewhere = figures["status"].str.contains("synthetic|in the place of")
     assert elsewhere.sum() == 3
     assert (figures["status"].str.split(":").str[0] == "illustrated").equals(elsewhere)
-
-
-def test_every_claim_of_dpbag_in_words_names_rows_that_are_there(root, sections):
-    text = sections["What papers say in words"]
-    published = read_published(FOLDER.glob("dpbag_*.csv"))
-    relations = compare_relations(published, {}, data="paper")
-    named = set(re.findall(r'"([^"]+)"', text))
-    assert len(named) == 5
-    assert named <= set(relations["row"])
-    assert set(re.findall(r"`(section\w+)`", text)) <= set(published["item"])
-    (test,) = re.findall(r"`(test_\w+)`", text)
-    assert f"def {test}(" in (root / "tests/papers/dpbag/test_printed.py").read_text("utf-8")
 
 
 def test_every_theorem_names_a_test_that_exists(root, sections):
