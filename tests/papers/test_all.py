@@ -11,7 +11,7 @@ from private_ensembles.run.fingerprint import PACKAGE, SCRIPTS, closure
 SHARED = {"common", "compare", "ledger"}
 # Which scripts load a module of every paper. Sections and targets are for the Snakefile alone.
 GATHERED = {
-    "relations": {"compare_published.py", "build_index.py"},
+    "relations": {"compare_published.py", "build_index.py", "publish_docs.py"},
     "findings": {"build_index.py"},
 }
 
