@@ -161,7 +161,7 @@ def section(data: pd.DataFrame) -> str:
     lost = 100 * (other["uncounted"] - other["dealt"]).max()
     text = (
         f"Right labels of `{MECHANISMS[0]}` if all teachers vote and if a third of the ballots is "
-        "absent, left uncounted (of which no account is given) or "
+        "absent, left uncounted (for which no cost is proven) or "
         f"[dealt out](../own-votes.md#absent-voters): expected for {QUERIES:,} queries of "
         f"{CLASSES} classes on the profile of [config.yaml](../../config.yaml), with the noise for "
         f"so many labels at ε = {EPSILON:g} and δ = 10⁻⁵."

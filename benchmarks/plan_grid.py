@@ -58,7 +58,7 @@ def section(data: pd.DataFrame) -> str:
     text = (
         f"The slowest of {len(new)} plans of 5 to 1,000 teachers, 2, 3 and 10 classes and 1 to "
         "1,000 labels, at ε = 0.5, 2 and 8, δ = 10⁻⁵ and secure noise, measured "
-        f"[in the same way](#waiting-for-a-plan); {within} take at most {GOAL} s."
+        f"[in the same way](#waiting-for-a-plan); {within} of them take at most {GOAL} s."
     )
     slowest = new.sort_values("seconds", ascending=False, kind="stable").head(SHOWN)
     return format_section(

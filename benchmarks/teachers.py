@@ -221,11 +221,11 @@ def section(data: pd.DataFrame) -> str:
         )
     text = (
         f"How fast {SEQUENTIAL} teachers train one after the other (DP-SGD by Opacus), how many "
-        "times as fast they are all in one computation ([how](../teachers.md)), in batches of "
-        f"{BATCH}, and its most memory; a teacher of DaRRM's section 6.2 sees {EPOCHS} times "
-        f"{SHARD:,} images. On a CPU plain teachers of the papers' networks are slower together, "
-        "so they train one by one. On a GPU seconds are of the clock, and rough: a longer "
-        "training's less a short one's."
+        "times as fast teachers are if all train in one computation ([how](../teachers.md)), and "
+        f"the most memory that this takes, in batches of {BATCH}. A teacher of DaRRM's section 6.2 "
+        f"sees {EPOCHS} times {SHARD:,} images. On a CPU plain teachers of the papers' networks "
+        "are slower together, so they train one by one. On a GPU time is the clock's, and rough: "
+        "that of a long training less that of a short one."
     )
     if set(SMALL) & set(data["model"]):
         text += f" {' and '.join(SMALL)} see images of 8x8 pixels, as in the embedded run."

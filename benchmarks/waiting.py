@@ -156,8 +156,8 @@ def section(data: pd.DataFrame) -> str:
     text = (
         f"Plans, plans of rehearsals and releases by `release_labels` at ε = {EPSILON:g} and "
         "δ = 10⁻⁵, each in a fresh Python with all BLAS threads, without the import of the "
-        f"package; the least of {ROUNDS}. **Bold**: the goal is met, as "
-        f"{(with_goal['seconds'] <= with_goal['goal']).sum()} of {len(with_goal)} are in all."
+        f"package; the least of {ROUNDS}. **Bold**: the goal is met "
+        f"({(with_goal['seconds'] <= with_goal['goal']).sum()} of {len(with_goal)} in all)."
     )
     shown = format_table(columns, pd.DataFrame(rows), words=1)
     return format_section("Waiting for a plan", "waiting", text, data, shown)
