@@ -33,6 +33,7 @@ from private_ensembles.papers.darrm.mathematics.objective import (
     make_objective,
     parse_prior,
     sampled_leads,
+    uniform_points,
 )
 from private_ensembles.papers.darrm.mathematics.optimize import optimize_gamma
 from tests.papers.darrm.mathematics import oracle
@@ -150,6 +151,21 @@ def test_interval_covers_plain_monte_carlo_and_is_far_narrower():
     assert abs(errors.mean() - estimate.error) < bound + estimate.half_width
     plain = 2.58 * errors[: 16 << 11].std() / np.sqrt(16 << 11)
     assert estimate.half_width < plain / 5
+
+
+def test_an_error_is_not_measured_at_the_points_that_its_gamma_was_optimised_for():
+    seen = []
+
+    def points(K, prior, samples, seed):
+        seen.append(tuple(uniform_points(K, prior, 1, seed)[0]))
+        return uniform_points(K, prior, samples, seed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(objectives, "uniform_points", points)
+        patch.setattr(error, "uniform_points", points)
+        sampled_leads.__wrapped__(7, 0.0, 1.0, 8)
+        error._sample_pmfs.__wrapped__(7, parse_prior("absolute-uniform:0,1"), 0)
+    assert len(seen) == len(set(seen)) == 1 + error.REPLICATES + 1
 
 
 def test_without_the_absolute_value_the_objective_over_all_p_vanishes():
