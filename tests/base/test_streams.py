@@ -17,6 +17,12 @@ def test_different_paths_have_different_keys(one, other):
     assert (stream(0, *one).spawn_key == stream(0, *other).spawn_key) == same
 
 
+def test_a_zero_at_the_end_of_a_path_is_another_address():
+    """To NumPy, seeds 5, [5, 0] and [5, 0, 0] are one (findings/numpy_seed_lists.sh)."""
+    paths = ((), (0,), (0, 0), (0, 0, 0), (0, 0, 0, 0))
+    assert len({generator(5, *path).integers(1 << 62) for path in paths}) == len(paths)
+
+
 def test_text_and_number_differ():
     assert stream(0, "1").spawn_key != stream(0, 1).spawn_key
 
