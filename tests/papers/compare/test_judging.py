@@ -18,11 +18,13 @@ from private_ensembles.papers.compare.judging import (
     Estimate,
     Evidence,
     Relation,
+    difference_of_students,
     judge_relation,
     mean_over_runs,
 )
 from private_ensembles.papers.compare.printed import FOLDER, key_of, read_published
 from private_ensembles.papers.compare.reproduced import reproduced_numbers
+from private_ensembles.papers.dpbag.tables import error_of_difference
 from private_ensembles.run.check import check
 from tests.papers.compare.in_docs import settings_in_docs, tables_in_docs
 
@@ -109,6 +111,28 @@ def test_what_is_weak_says_how_many_runs_would_judge_it():
 
     note = make_number("pooled", 2.9, beside_print(3), with_runs=beside_print)["note"]
     assert "no number of our runs would be enough to judge it" in note
+
+
+def test_runs_that_are_needed_have_the_spread_of_those_that_there_are():
+    assert mean_over_runs([1.0, 2.0, 3.0], 12) == Estimate(2.0, 1 / math.sqrt(12), 11)
+    row = {"student_accuracy_sd": 0.03, "student_seeds": 5}
+    upper, lower = ({"student_accuracy": accuracy, **row} for accuracy in (0.9, 0.8))
+    found = difference_of_students(upper, lower, 9)
+    assert found == pytest.approx((10.0, math.sqrt(2 * 9 / 9), 16))
+    draws = pd.Series([1.0, 3, 5, 7], index=pd.Index([0, 0, 1, 1], name="seed"))
+    size, freedom = error_of_difference(draws.groupby("seed"), 4)
+    # 8 / 4 + (8 + 2 / 2) / 10, of which 1 / 10 is within splits
+    assert size**2 == pytest.approx(2.9)
+    assert freedom == pytest.approx(2.9**2 / (2.8**2 / 3 + 0.1**2 / 4))
+
+
+def test_on_own_votes_the_runs_needed_are_those_that_tell_ours_from_none():
+    def ours(runs):
+        return Estimate(0.5, 1 / math.sqrt(runs), runs - 1)
+
+    note = make_number("order", 50.0, ours(3), with_runs=ours, own_votes="Ours.")["note"]
+    runs = next(n for n in range(2, 100) if tolerance_factor(n - 1) / math.sqrt(n) < 0.5)
+    assert f"it would take {runs} runs to judge it" in note
 
 
 def test_on_own_votes_print_says_how_large_no_difference_is():

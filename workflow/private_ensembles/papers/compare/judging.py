@@ -142,11 +142,12 @@ class Relation(NamedTuple):
     missing: str = ""
 
 
-def mean_over_runs(values: Iterable[float]) -> Estimate:
+def mean_over_runs(values: Iterable[float], runs: int | None = None) -> Estimate:
     """Return the mean of independent runs with its standard error.
 
     Args:
         values: one number for each run.
+        runs: how many runs of this spread there are to be; those that there are, unless given.
 
     Raises:
         ValueError: there are fewer than two runs, which show no spread.
@@ -157,23 +158,23 @@ def mean_over_runs(values: Iterable[float]) -> Estimate:
     values = np.asarray(list(values), dtype=float)
     if len(values) < 2:
         raise ValueError(f"runs = {len(values)}: must be at least 2")
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return Estimate(float(values.mean()), error, len(values) - 1)
+    runs = runs or len(values)
+    error = float(values.std(ddof=1)) / math.sqrt(runs)
+    return Estimate(float(values.mean()), error, runs - 1)
 
 
-def difference_of_students(upper: Mapping, lower: Mapping) -> Estimate:
+def difference_of_students(upper: Mapping, lower: Mapping, runs: int | None = None) -> Estimate:
     """Return the accuracy of one kind of students less that of another, in percent.
 
     Args:
         upper: a row with student_accuracy, its deviation (_sd) over seeds, and student_seeds.
         lower: the same of the other kind.
+        runs: how many students of each kind there are to be; those that there are, unless given.
     """
-    parts = [
-        VariancePart(
-            (100 * row["student_accuracy_sd"]) ** 2 / row["student_seeds"], row["student_seeds"] - 1
-        )
-        for row in (upper, lower)
-    ]
+    parts = []
+    for row in (upper, lower):
+        students = runs or row["student_seeds"]
+        parts.append(VariancePart((100 * row["student_accuracy_sd"]) ** 2 / students, students - 1))
     difference = 100 * float(upper["student_accuracy"] - lower["student_accuracy"])
     return Estimate(difference, *standard_error(parts))
 
@@ -231,6 +232,8 @@ def _proves_nothing(relation: Relation, tolerance: float) -> bool:
 def _describe_weakness(relation: Relation, tolerance: float) -> list[str]:
     """Say what else is within the tolerance, and how many runs would put it outside."""
     effect = abs(relation.published - relation.no_effect)
+    if relation.own_votes:  # print does not say how large it is on these
+        effect = abs(relation.ours.value)
     sentences = []
     if relation.kind == "pooled":
         opposite = ", and so is the opposite effect" if 2 * effect <= tolerance else ""

@@ -9,6 +9,7 @@ numbers are held against each other.
 import math
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -179,12 +180,14 @@ def _students(evidence: Evidence, item: str) -> Iterator[Relation]:
             pairs = _pair_methods(values, above, below)
             lead = sum(values[high] - values[low] for high, low in pairs) / len(pairs)
             row, column = f"{above} above {below}", f"{metric}: mean difference"
-            gap = _difference(ours, metric, pairs)
-            yield Relation("order", item, dataset, row, column, lead, gap, **common)
+            gaps = _mean_gaps(ours, metric, pairs)
+            fields = common | {"with_runs": partial(_difference, gaps)}
+            yield Relation("order", item, dataset, row, column, lead, _difference(gaps), **fields)
             if metric == "accuracy":
                 column = f"{metric}: the same difference"
-                gap = _estimate_beside_print(_mean_gaps(ours, metric, pairs))
+                gap = _estimate_beside_print(gaps)
                 fields = common | {"remark": _BELOW}
+                fields["with_runs"] = partial(_estimate_beside_print, gaps)
                 if below == "DPBag-":
                     fields["cause"] = _explain_lead(evidence, item, values, pairs, lead, gap)
                 yield Relation("pooled", item, dataset, row, column, lead, gap, **fields)
@@ -193,9 +196,10 @@ def _students(evidence: Evidence, item: str) -> Iterator[Relation]:
                 continue
             places = [place for place in values.index if place[0] == method]
             row, column = f"{len(places)} students of {name}", f"{metric}: mean"
-            estimate = _estimate_beside_print(_mean_over_places(ours, metric, places))
+            pooled = _mean_over_places(ours, metric, places)
             fields = common | {"no_effect": _NO_SKILL[metric], "remark": _BELOW}
-            mean = float(values[places].mean())
+            fields["with_runs"] = partial(_estimate_beside_print, pooled)
+            estimate, mean = _estimate_beside_print(pooled), float(values[places].mean())
             yield Relation("pooled", item, dataset, row, column, mean, estimate, **fields)
 
 
@@ -261,17 +265,17 @@ def _counts(evidence: Evidence, item: str) -> Iterator[Relation]:
     common = {"table": item, "missing": ours.missing}
     row, column = "more partitions, more labels", "labels over SAA's: mean difference"
     growth = sum(in_saa[larger] - in_saa[smaller] for larger, smaller in pairs) / len(pairs)
-    gap = _difference(ours, "labels", pairs)
-    yield Relation("order", item, dataset, row, column, growth, gap, **common)
+    gaps = _mean_gaps(ours, "labels", pairs)
+    fields = common | {"with_runs": partial(_difference, gaps)}
+    yield Relation("order", item, dataset, row, column, growth, _difference(gaps), **fields)
     expected = _estimate_beside_print(_mean_over_places(conjectured, "labels", places))
     close = expected is not None and abs(expected.value - in_saa.mean()) <= expected.tolerance
     row, column = f"all {len(places)} counts of DPBag", "labels over SAA's: mean"
-    mean, estimate = (
-        float(in_saa.mean()),
-        _estimate_beside_print(_mean_over_places(ours, "labels", places)),
-    )
+    pooled = _mean_over_places(ours, "labels", places)
+    mean, estimate = float(in_saa.mean()), _estimate_beside_print(pooled)
     # Without the personalised accounting there are as many labels as SAA's.
     common |= {"cause": _EQUATION_3 if close else None, "no_effect": 1.0}
+    common["with_runs"] = partial(_estimate_beside_print, pooled)
     yield Relation("pooled", item, dataset, row, column, mean, estimate, **common)
 
 
@@ -303,12 +307,12 @@ def _mean_gaps(
     return pd.concat([wide[high] - wide[low] for high, low in pairs], axis=1).mean(axis=1)
 
 
-def _difference(
-    ours: _SplitNumbers, metric: str, pairs: list[tuple[tuple, tuple]]
-) -> Estimate | None:
-    """Return the mean difference of pairs, with its own error over splits."""
-    gaps = _mean_gaps(ours, metric, pairs)
-    return None if gaps is None else mean_over_runs(gaps.groupby("seed").mean())
+def _difference(gaps: pd.Series | None, splits: int | None = None) -> Estimate | None:
+    """Return the mean of differences by split (and draw), with its own error over splits.
+
+    splits: how many there are to be, with the spread of these; those that there are, unless given.
+    """
+    return None if gaps is None else mean_over_runs(gaps.groupby("seed").mean(), splits)
 
 
 def _mean_over_places(ours: _SplitNumbers, metric: str, places: list[tuple]) -> pd.Series | None:
@@ -319,14 +323,16 @@ def _mean_over_places(ours: _SplitNumbers, metric: str, places: list[tuple]) -> 
     return ours.numbers[metric][places].mean(axis=1) if ours.has(metric, places) else None
 
 
-def _estimate_beside_print(pooled: pd.Series | None) -> Estimate | None:
+def _estimate_beside_print(pooled: pd.Series | None, splits: int | None = None) -> Estimate | None:
     """Return the mean of numbers by split (and draw); its error is that of the difference to print.
 
     The print is the mean of ten other splits.
+
+    splits: as in `_difference`.
     """
     if pooled is None:
         return None
-    error, freedom = error_of_difference(pooled.groupby("seed"))
+    error, freedom = error_of_difference(pooled.groupby("seed"), splits)
     return Estimate(float(pooled.mean()), error, freedom)
 
 

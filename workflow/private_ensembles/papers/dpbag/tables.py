@@ -167,7 +167,7 @@ def label_counts(counts: pd.DataFrame, affordable: pd.DataFrame) -> pd.DataFrame
     )
 
 
-def error_of_difference(by_split) -> StandardError:
+def error_of_difference(by_split, splits: int | None = None) -> StandardError:
     """Return the standard error of our mean less a mean of ten other splits, one draw each.
 
     A draw has the variance v + w: v of the splits, w of the noise. The means of our splits have the
@@ -177,9 +177,10 @@ def error_of_difference(by_split) -> StandardError:
 
     Args:
         by_split: pandas groups of one column by split, as many draws d in each of S splits.
+        splits: How many splits there are to be, with the spread of these; S unless it is given.
 
     Returns:
-        The error with its degrees of freedom, NaN for one split.
+        The error with its degrees of freedom, NaN for groups of one split.
 
     >>> draws = pd.DataFrame({"split": [0, 0, 1, 1], "x": [1.0, 3.0, 5.0, 7.0]})
     >>> size, freedom = error_of_difference(draws.groupby("split")["x"])
@@ -188,9 +189,10 @@ def error_of_difference(by_split) -> StandardError:
     >>> round(freedom, 4)
     1.0419
     """
-    splits, draws = by_split.ngroups, by_split.size().mean()
-    if splits == 1:
+    draws = by_split.size().mean()
+    if by_split.ngroups == 1:
         return StandardError(math.nan, math.nan)
+    splits = splits or by_split.ngroups
     between = (1 / splits + 1 / _PRINTED_SPLITS) * by_split.mean().var()
     parts = [VariancePart(between, splits - 1)]
     if draws > 1:

@@ -6,6 +6,7 @@ teachers; they differ by the labels that they learn from, and by their training.
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
 
@@ -52,16 +53,17 @@ def _students(evidence: Evidence, dataset: str, above: str, below: str) -> Relat
     """Return the order of the students of two kinds of labels, in percent."""
     printed = _select_printed(evidence, "table1", dataset, "student_accuracy")
     rows = _select_rows(evidence, "table1", dataset)
-    ours, missing = None, ""
+    ours, with_runs, missing = None, None, ""
     if rows is not None:
         upper, lower = (rows.loc[_our_name(name, rows)] for name in (above, below))
         if min(upper["student_seeds"], lower["student_seeds"]) > 1:
-            ours = difference_of_students(upper, lower)
+            with_runs = partial(difference_of_students, upper, lower)
+            ours = with_runs()
         else:
             missing = _ONE_STUDENT
     row, column = f"{above} above {below}", "student_accuracy: difference"
     lead = printed[above] - printed[below]
-    return _order("table1", dataset, row, column, lead, ours, missing=missing)
+    return _order("table1", dataset, row, column, lead, ours, with_runs=with_runs, missing=missing)
 
 
 def _labels(evidence: Evidence, dataset: str) -> Relation:

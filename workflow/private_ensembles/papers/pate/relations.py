@@ -6,6 +6,8 @@ hand. That one aggregator costs less than another is claimed of any votes.
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -56,7 +58,7 @@ def _order(
     printed: float,
     ours: Estimate | None,
     column: str = "epsilon: difference",
-    **fields: str,
+    **fields: Any,
 ) -> Relation:
     """Return what is claimed to be above: a difference, positive in print and perhaps in ours.
 
@@ -105,10 +107,11 @@ def _cost(evidence: Evidence, printed: Mapping, task: str) -> Relation:
 def _student(evidence: Evidence, printed: Mapping, task: str) -> Relation:
     """Return whether Confident-GNMax's student is better than the best of LNMax's (Table 1)."""
     name, rivals = "student_accuracy", _rivals(printed, task)
-    ours, value = _table1(evidence, task, ["confident", *rivals]), None
+    ours, value, with_runs = _table1(evidence, task, ["confident", *rivals]), None, None
     if ours is not None and ours.loc[["confident", *rivals], name].notna().all():
         best = ours.loc[rivals, name].idxmax()
-        value = difference_of_students(ours.loc["confident"], ours.loc[best])
+        with_runs = partial(difference_of_students, ours.loc["confident"], ours.loc[best])
+        value = with_runs()
     best_printed = max(printed[task, rival, name] for rival in rivals)
     return _order(
         task,
@@ -116,6 +119,7 @@ def _student(evidence: Evidence, printed: Mapping, task: str) -> Relation:
         printed[task, "confident", name] - best_printed,
         value,
         column="student accuracy in percent: difference",
+        with_runs=with_runs,
         remark=_EITHER,
     )
 
