@@ -46,6 +46,12 @@ def test_torch_seed_fits_63_bits(seed, path):
     assert 0 <= torch_seed(seed, *path) < 2**63
 
 
+def test_teachers_differ_in_the_bits_that_pytorch_uses_of_a_seed():
+    """On the CPU these are the last 32 (findings/torch_seed_bits.sh)."""
+    seeds = {torch_seed(0, "noise", teacher) % 2**32 for teacher in range(1000)}
+    assert len(seeds) == 1000
+
+
 def test_no_bit_of_an_integer_is_lost():
     keys = {stream(0, 1 << bit).spawn_key for bit in range(130)} | {stream(0, 0).spawn_key}
     assert len(keys) == 131
