@@ -68,6 +68,6 @@ def torch_seed(seed: int, *path: int | str) -> int:
     """Return a seed in [0, 2^63) for `torch.Generator.manual_seed`, from the stream at `path`.
 
     On the CPU PyTorch uses its last 32 bits only (findings/torch_seed_bits.sh), so two of n streams
-    are the same with a chance of n^2 / 2^33: 1 in 900 for 3,000 of them.
+    are the same with a chance of n^2 / 2^33: 1 in 950 for 3,000 of them.
     """
     return int(stream(seed, *path).generate_state(1, np.uint64)[0] >> np.uint64(1))
