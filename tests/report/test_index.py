@@ -221,6 +221,18 @@ def test_origins_count_the_results_of_each_revision(tmp_path):
     assert facts.origins == {"revision": "abc (2 results), def (1 results)", **everywhere}
 
 
+def test_a_page_in_docs_names_the_revisions_of_its_tables(tmp_path):
+    made = {"a": "1f", "b": "1f", "c": "0e", "d": None}
+    for name, revision in made.items():
+        record = tmp_path / f"results/provenance/darrm/{name}.csv.json"
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.write_text(json.dumps({"revision": revision}))
+    tables = {name: tmp_path / f"results/darrm/{name}.csv" for name in (*made, "unrecorded")}
+    assert run_facts.list_revisions([tables["a"], tables["b"], tables["unrecorded"]]) == "1f"
+    assert run_facts.list_revisions(tables.values()) == "0e and 1f"
+    assert run_facts.list_revisions([tables["d"]]) == ""
+
+
 def test_times_are_summed_by_rule_and_memory_is_the_log_s(tmp_path):
     folder = tmp_path / "results" / "benchmarks" / "some_rule"
     folder.mkdir(parents=True)

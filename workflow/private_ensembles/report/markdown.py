@@ -209,7 +209,7 @@ def docs_page(
         tables: CSV files, which are copied beside the page.
         figures: PNG files, which are copied beside the page.
         command: The command that makes these files again.
-        facts: What `base.files.provenance` returns.
+        facts: What `base.files.provenance` returns, with the revision at which tables were made.
         printed: The paper's tables as it prints them, by their numbers.
     """
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())

@@ -7,13 +7,14 @@ All of it is read from what the jobs left behind (``results/provenance``, ``resu
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 from markupsafe import Markup
 
+from private_ensembles.base.provenance import read_record
 from private_ensembles.report.html import html_table
 from private_ensembles.run.changes import DEFAULTS, changes
 
@@ -49,6 +50,15 @@ def origins(root: Path) -> dict[str, dict[str, int]]:
             if value is not None:
                 facts[name][str(value)] += 1
     return facts
+
+
+def list_revisions(paths: Iterable[Path | str]) -> str:
+    """Return the git revisions at which results were made, in words; empty if none is on record.
+
+    A publication changes files in docs/, so that the revision at its own end would be a changed one.
+    """
+    revisions = {read_record(path).get("revision") for path in paths} - {None}
+    return " and ".join(sorted(map(str, revisions)))
 
 
 def timings(root: Path) -> pd.DataFrame:
