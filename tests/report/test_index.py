@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -221,13 +222,14 @@ def test_origins_count_the_results_of_each_revision(tmp_path):
     assert facts.origins == {"revision": "abc (2 results), def (1 results)", **everywhere}
 
 
-def test_a_page_in_docs_names_the_revisions_of_its_tables(tmp_path):
+def test_a_page_in_docs_names_the_revisions_of_its_tables(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     made = {"a": "1f", "b": "1f", "c": "0e", "d": None}
     for name, revision in made.items():
-        record = tmp_path / f"results/provenance/darrm/{name}.csv.json"
+        record = Path(f"results/provenance/darrm/{name}.csv.json")
         record.parent.mkdir(parents=True, exist_ok=True)
         record.write_text(json.dumps({"revision": revision}))
-    tables = {name: tmp_path / f"results/darrm/{name}.csv" for name in (*made, "unrecorded")}
+    tables = {name: f"results/darrm/{name}.csv" for name in (*made, "unrecorded")}
     assert run_facts.list_revisions([tables["a"], tables["b"], tables["unrecorded"]]) == "1f"
     assert run_facts.list_revisions(tables.values()) == "0e and 1f"
     assert run_facts.list_revisions([tables["d"]]) == ""

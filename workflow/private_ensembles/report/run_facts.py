@@ -55,7 +55,7 @@ def origins(root: Path) -> dict[str, dict[str, int]]:
 def list_revisions(paths: Iterable[Path | str]) -> str:
     """Return the git revisions at which results were made, in words; empty if none is on record.
 
-    A publication changes files in docs/, so that the revision at its own end would be a changed one.
+    A publication changes files in docs/: the revision at its own end would be a changed one.
     """
     revisions = {read_record(path).get("revision") for path in paths} - {None}
     return " and ".join(sorted(map(str, revisions)))
