@@ -182,6 +182,15 @@ def test_a_name_on_the_command_line_is_taken_as_it_is_written(key):
             assert config == {key: text}
 
 
+def test_numbers_in_a_list_and_truth_values_on_the_command_line_are_what_they_say():
+    """Snakemake leaves them as texts (findings/snakemake_config_values.sh)."""
+    read = parse_config(["darrm={m: [3, 5]}", "portable=false"])
+    assert read == {"darrm": {"m": ["3", "5"]}, "portable": "false"}
+    configuration = check(changed({"darrm.m": read["darrm"]["m"], "portable": read["portable"]}))
+    assert configuration.darrm.m == [3, 5]
+    assert configuration.portable is False
+
+
 def test_what_is_no_text_stays_as_it_was_read():
     config = {"epsilon": 10, "batch": ["a"], "class_names": {"a": "b"}, "unit": None}
     kept = dict(config)
