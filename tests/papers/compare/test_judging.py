@@ -1,6 +1,7 @@
 """A relation holds only if ours shows it beyond its error, and every kind of verdict can fail."""
 
 import math
+import re
 
 import pandas as pd
 import pytest
@@ -101,7 +102,8 @@ def test_what_is_weak_says_how_many_runs_would_judge_it():
         return Estimate(2.0, 1 / math.sqrt(runs), runs - 1)
 
     found = make_number("order", 1.0, alone(3), with_runs=alone)
-    runs = next(n for n in range(2, 100) if tolerance_factor(n - 1) / math.sqrt(n) < 1)
+    # Twice as large as in print, it is 2 from none at all.
+    runs = next(n for n in range(2, 100) if tolerance_factor(n - 1) / math.sqrt(n) < 2)
     assert found["status"] == "weak"
     assert f"it would take {runs} runs to judge it" in found["note"]
     assert make_number("order", 1.0, alone(runs), with_runs=alone)["status"] == "match"
@@ -124,6 +126,19 @@ def test_runs_that_are_needed_have_the_spread_of_those_that_there_are():
     # 8 / 4 + (8 + 2 / 2) / 10, of which 1 / 10 is within splits
     assert size**2 == pytest.approx(2.9)
     assert freedom == pytest.approx(2.9**2 / (2.8**2 / 3 + 0.1**2 / 4))
+
+
+def test_between_none_and_print_it_takes_runs_that_tell_it_from_both():
+    """Ten runs may not do where the tolerance is below the printed effect and above half of it."""
+
+    def between(runs):
+        return Estimate(0.6, 0.9 / math.sqrt(runs), runs - 1)
+
+    tolerance = between(10).tolerance
+    assert tolerance > 0.6
+    found = make_number("order", 1.0, between(10), with_runs=between)
+    needed = int(re.search(r"it would take (\d+) runs", found["note"])[1])
+    assert needed == next(n for n in range(2, 100) if between(n).tolerance < 0.6) > 10
 
 
 def test_on_own_votes_the_runs_needed_are_those_that_tell_ours_from_none():

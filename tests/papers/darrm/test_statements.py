@@ -353,7 +353,7 @@ def test_three_trainings_as_different_as_ours_judge_nothing(root):
     assert (by_how_much["status"] == "weak").sum() == 4
     assert by_how_much["note"].str.contains("to judge it").sum() == 4
     note = found["note"]["table1", "gamma_opt above GNMax", "accuracy: by how much"]
-    assert "At this spread it would take 13 runs to judge it." in note
+    assert "At this mean and spread it would take 13 runs to judge it." in note
 
 
 def test_gamma_opt_no_better_than_subsampling_breaks_their_order(as_printed):

@@ -231,24 +231,24 @@ def _proves_nothing(relation: Relation, tolerance: float) -> bool:
 
 def _describe_weakness(relation: Relation, tolerance: float) -> list[str]:
     """Say what else is within the tolerance, and how many runs would put it outside."""
-    effect = abs(relation.published - relation.no_effect)
-    if relation.own_votes:  # print does not say how large it is on these
-        effect = abs(relation.ours.value)
     sentences = []
     if relation.kind == "pooled":
+        effect = abs(relation.published - relation.no_effect)
         opposite = ", and so is the opposite effect" if 2 * effect <= tolerance else ""
         sentences.append(f"No effect at all ({relation.no_effect:.4g}) is within it too{opposite}.")
     if relation.with_runs is not None:
-        runs = _count_runs_needed(relation, effect)
+        runs = _count_runs_needed(relation)
         needed = f"it would take {runs} runs" if runs else "no number of our runs would be enough"
-        sentences.append(f"At this spread {needed} to judge it.")
+        sentences.append(f"At this mean and spread {needed} to judge it.")
     return sentences
 
 
-def _count_runs_needed(relation: Relation, effect: float) -> int | None:
-    """Return the least number of runs whose tolerance is below the effect; None if none is."""
+def _count_runs_needed(relation: Relation) -> int | None:
+    """Return the least number of runs of this mean and spread that prove something, or None."""
     for runs in range(2, _MOST_RUNS + 1):
-        if relation.with_runs(runs).tolerance + relation.half < effect:
+        ours = relation.with_runs(runs)
+        judged = relation._replace(ours=ours)
+        if not _proves_nothing(judged, ours.tolerance + relation.half):
             return runs
     return None
 
