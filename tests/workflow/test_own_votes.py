@@ -112,6 +112,10 @@ def test_what_depends_on_votes_is_kept_apart_from_what_may_leave(finished):
     private = folder / "results/own/private"
     assert private.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in private.iterdir()] == ["votes.csv"]
+    release = folder / "results/own/release/0001"  # everybody may see it
+    assert release.stat().st_mode == release.parent.stat().st_mode
+    labels = folder / "results/own/release/labels.csv"
+    assert {path.stat().st_mode for path in release.iterdir()} == {labels.stat().st_mode}
     assert (folder / "results/own/ledger.sqlite").stat().st_mode & 0o777 == 0o600
     assert (private / "votes.csv").stat().st_mode & 0o777 == 0o600
     assert (folder / "logs/apply_votes/own.log").stat().st_mode & 0o777 == 0o600

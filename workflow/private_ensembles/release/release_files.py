@@ -64,6 +64,14 @@ def write_release(
     return paths
 
 
+def open_like_parent(folder: Path) -> None:
+    """Let those read a release who may read the folder of releases; a job writes for one alone."""
+    mode = folder.parent.stat().st_mode & 0o755
+    for path in folder.iterdir():
+        path.chmod(mode & 0o644)
+    folder.chmod(mode)
+
+
 def writer(text: str) -> Callable[[Path], object]:
     """Return a function that writes a text at a path."""
     return partial(Path.write_text, data=text, encoding="utf-8")
