@@ -22,7 +22,7 @@ COMPUTES = {
 }
 PATHS = {path.stem: path for path in sorted(SCRIPTS.rglob("*.py"))}
 ALL_SCRIPTS = list(PATHS)
-LIGHT = ("download_data", "publish_docs", "optimize_gamma", "train_teachers")
+LIGHT = ("download_data", "optimize_gamma", "train_teachers")
 # Runs the imports of each script, up to the first use of the `snakemake` object, and prints what is
 # loaded then: in a fork of a process that has loaded what nearly all of them do, or, for the light
 # ones, which come first, little of it.

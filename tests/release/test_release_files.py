@@ -15,11 +15,7 @@ from private_ensembles.labels.task import (
 )
 from private_ensembles.release import statement
 from private_ensembles.release.record import Total
-from private_ensembles.release.release_files import (
-    open_like_parent,
-    write_atomically,
-    write_release,
-)
+from private_ensembles.release.release_files import write_atomically, write_release
 from private_ensembles.release.release_plan import ReleasePlan
 from private_ensembles.release.transaction import Labels
 from tests.ledgers import NOTHING_PROVEN
@@ -60,13 +56,12 @@ def test_a_rehearsal_is_called_one_and_only_its_owner_may_read_it(tmp_path):
 def test_a_release_of_a_job_is_for_those_who_may_read_the_others(
     tmp_path, of_parent, of_folder, of_file
 ):
+    tmp_path.chmod(of_parent)
     mask = os.umask(0o077)
     try:
-        path = write_release(Labels(TEXT, tmp_path / "0001", TOTAL), {})["labels.csv"]
+        path = write_release(Labels(TEXT, tmp_path / "0001", TOTAL), {}, job=True)["labels.csv"]
     finally:
         os.umask(mask)
-    tmp_path.chmod(of_parent)
-    open_like_parent(path.parent)
     assert path.parent.stat().st_mode & 0o777 == of_folder
     assert path.stat().st_mode & 0o777 == of_file
 

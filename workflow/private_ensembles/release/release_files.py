@@ -35,7 +35,7 @@ def paths_of(labels: Labels, others: Iterable[str] = ()) -> dict[str, Path]:
 
 
 def write_release(
-    labels: Labels, others: Mapping[str, Callable[[Path], object]]
+    labels: Labels, others: Mapping[str, Callable[[Path], object]], *, job: bool = False
 ) -> dict[str, Path]:
     """Write labels, and the files beside them, into their folder; return where each file is.
 
@@ -45,6 +45,8 @@ def write_release(
     Args:
         labels: Labels that have a folder; if they are on no ledger, they are a rehearsal.
         others: For each name of another file, a function that writes it at a path.
+        job: Whether a job writes them, of which only its owner may read what it makes: those of a
+            release are then for all who may read the folder of releases.
 
     Raises:
         OSError: If something cannot be written.
@@ -54,6 +56,8 @@ def write_release(
     folder.mkdir(parents=True, exist_ok=True)
     if labels.total is None:
         folder.chmod(0o700)  # whoever has the seed can take a rehearsal's noise away
+    elif job:
+        folder.chmod(folder.parent.stat().st_mode & 0o755)
     mode = folder.stat().st_mode & 0o666
     timestamp = int(time.time()) if labels.time is None else labels.time
     texts = {"labels.csv": labels.text, **labels.documents}
@@ -62,14 +66,6 @@ def write_release(
     for name, path in paths.items():
         write_atomically(path, writers[name], timestamp, mode)
     return paths
-
-
-def open_like_parent(folder: Path) -> None:
-    """Let those read a release who may read the folder of releases; a job writes for one alone."""
-    mode = folder.parent.stat().st_mode & 0o755
-    for path in folder.iterdir():
-        path.chmod(mode & 0o644)
-    folder.chmod(mode)
 
 
 def writer(text: str) -> Callable[[Path], object]:

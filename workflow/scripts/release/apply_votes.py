@@ -5,7 +5,7 @@ from pathlib import Path
 from private_ensembles.base import files
 from private_ensembles.labels.task import protection_from_options
 from private_ensembles.release import expectation, own_keys, own_votes, pool, transaction
-from private_ensembles.release.release_files import open_like_parent, paths_of, write_release
+from private_ensembles.release.release_files import paths_of, write_release
 from private_ensembles.report import own_figure, own_page
 
 output_folder = transaction.OutputFolder(Path(snakemake.params.labels_file).parent)
@@ -55,7 +55,6 @@ with files.job(snakemake, confidential=True, lock=output_folder.lock) as job:
         plan, asked, seed, request, output_folder, summarize=summarize, anyway=anyway
     )
     if labels.total is not None:
-        write_release(labels, {"mechanisms.csv": lambda path: files.write_csv(path, rows)})
-        open_like_parent(labels.folder)
+        write_release(labels, {"mechanisms.csv": lambda to: files.write_csv(to, rows)}, job=True)
     job.output.labels.write_text(labels.text, encoding="utf-8")
     job.output.page.write_text(labels.summary, encoding="utf-8")

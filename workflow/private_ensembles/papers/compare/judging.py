@@ -158,7 +158,7 @@ def mean_over_runs(values: Iterable[float], runs: int | None = None) -> Estimate
     values = np.asarray(list(values), dtype=float)
     if len(values) < 2:
         raise ValueError(f"runs = {len(values)}: must be at least 2")
-    runs = runs or len(values)
+    runs = len(values) if runs is None else runs
     error = float(values.std(ddof=1)) / math.sqrt(runs)
     return Estimate(float(values.mean()), error, runs - 1)
 
@@ -173,7 +173,7 @@ def difference_of_students(upper: Mapping, lower: Mapping, runs: int | None = No
     """
     parts = []
     for row in (upper, lower):
-        students = runs or row["student_seeds"]
+        students = row["student_seeds"] if runs is None else runs
         parts.append(VariancePart((100 * row["student_accuracy_sd"]) ** 2 / students, students - 1))
     difference = 100 * float(upper["student_accuracy"] - lower["student_accuracy"])
     return Estimate(difference, *standard_error(parts))

@@ -192,7 +192,7 @@ def error_of_difference(by_split, splits: int | None = None) -> StandardError:
     draws = by_split.size().mean()
     if by_split.ngroups == 1:
         return StandardError(math.nan, math.nan)
-    splits = splits or by_split.ngroups
+    splits = by_split.ngroups if splits is None else splits
     between = (1 / splits + 1 / _PRINTED_SPLITS) * by_split.mean().var()
     parts = [VariancePart(between, splits - 1)]
     if draws > 1:
