@@ -62,6 +62,14 @@ def test_the_reason_is_a_note_s_first_sentence_and_names_its_command():
     assert (reason.why, reason.command) == ("files at data/raw/svhn, c = 1e1.5: none", "")
 
 
+def test_one_split_shows_no_spread_and_more_of_them_do():
+    note = "One split of the data: no spread of our own to judge by."
+    for status in ("not_run", "not_comparable"):
+        reason = reasons_of({}, paper="dpbag", status=status, note=note)
+        assert (reason.remedy, reason.command) == ("More random runs show the spread", MORE_RUNS)
+    assert reasons_of({}, paper="dpbag", status="not_run", note="Private.").command == ""
+
+
 def test_a_weak_relation_says_that_no_effect_fits_as_well():
     assert "no effect" in reasons_of({}, kind="relation", note="Claimed 1").why
     assert "other results" in reasons_of({}, note="Within the tolerance").why

@@ -16,6 +16,7 @@ from private_ensembles.run.changes import DEFAULTS
 _PUBLISHED = "config/scenarios/published.yaml"
 _WITHOUT_VERDICT = ("weak", "not_comparable", "not_run")
 _SENTENCE_END = re.compile(r"\.(?=\s|$)")
+_ONE_RUN = re.compile("One (split|student|training)")
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,9 @@ def _say_why(row: Mapping[str, str]) -> str:
 
 def _find_remedy(status: str, why: str, paper: str, has_more: Sequence[str]) -> tuple[str, str]:
     """Return a remedy in words and its command, as `Reason` has them."""
-    if status == "weak" and paper in has_more:
-        return "More random runs narrow the tolerance", (
-            f"snakemake --cores all --configfile {_PUBLISHED}"
-        )
+    if paper in has_more and (status == "weak" or _ONE_RUN.match(why)):
+        effect = "narrow the tolerance" if status == "weak" else "show the spread"
+        return f"More random runs {effect}", f"snakemake --cores all --configfile {_PUBLISHED}"
     if "--config data=paper" in why:
         return "", "snakemake --cores all --config data=paper"
     return "", ""
