@@ -71,8 +71,7 @@ def build(
         if items or (ledgers and section.paper == _AUDIT.paper)
     ]
     rail = {section.paper: section.name() for section, _ in made}
-    rail = {"findings": "Findings"} | rail
-    rail |= {"unjudged": "Not judged", "all": "All numbers", "run": "This run"}
+    rail = {"findings": "Findings"} | rail | {"all": "All numbers", "run": "This run"}
     findings = read_findings(root)
     covered = [paper for paper in compared["paper"].unique() if paper in rail]
     squares = overview.overview(rows, titles)
