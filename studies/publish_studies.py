@@ -6,7 +6,6 @@ from pathlib import Path
 import studies
 from private_ensembles.base import files
 from private_ensembles.report.markdown import docs_page
-from private_ensembles.report.run_facts import list_revisions
 from private_ensembles.report.sections import read_sections
 
 with files.job(snakemake) as job:
@@ -14,7 +13,6 @@ with files.job(snakemake) as job:
         pairs = zip(getattr(job.input, kind), getattr(job.output, kind), strict=True)
         for source, copy in pairs:
             shutil.copyfile(source, copy)
-    facts = files.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy")
     (section,) = read_sections(Path(studies.__file__).parent)
     text = docs_page(
         section=section,
@@ -22,6 +20,6 @@ with files.job(snakemake) as job:
         figures=job.input.figures,
         command="snakemake -s studies/Snakefile publish_docs --cores all "
         "--configfile docs/configuration.yaml",
-        facts=facts | {"revision": list_revisions(job.input.tables)},
+        facts=files.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy"),
     )
     job.output.page.write_text(text, encoding="utf-8")

@@ -633,9 +633,9 @@ def test_the_papers_tables_are_printed_in_docs_beside_the_published_numbers():
     compared = fidelity[fidelity["kind"] == NUMBER]
     for paper in compared["paper"].unique():
         page = (ROOT / "docs" / paper / "README.md").read_text(encoding="utf-8")
-        for number, layout in lay_out_tables(compared, paper).items():
-            made = (ROOT / "docs" / paper / f"table{number}.csv").is_file()
-            assert (printed_table(layout) in page) == made, (paper, number)
+        for name, layout in lay_out_tables(compared, paper).items():
+            made = (ROOT / "docs" / paper / f"{name}.csv").is_file()
+            assert (printed_table(layout) in page) == made, (paper, name)
     table = table_of("docs/darrm/README.md", "## Table 4: noise of GNMax\n\n")
     assert [cell.partition(" ")[0] for cell in table[0][3:]] == ["34.31", "21.46"]
 

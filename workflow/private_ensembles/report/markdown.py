@@ -9,6 +9,7 @@ from private_ensembles.base.parameter_names import link
 from private_ensembles.labels import display_names
 from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.report.printed_numbers import Layout, describe_number
+from private_ensembles.report.run_facts import list_revisions
 from private_ensembles.report.sections import Section
 
 # A table of more cells is pivoted, or left to its file; one of more columns is transposed.
@@ -209,22 +210,19 @@ def docs_page(
         tables: CSV files, which are copied beside the page.
         figures: PNG files, which are copied beside the page.
         command: The command that makes these files again.
-        facts: What `base.files.provenance` returns, with the revision at which tables were made.
-        printed: The paper's tables as it prints them, by their numbers.
+        facts: What `base.files.provenance` returns. The revision is that on record for the tables.
+        printed: The paper's tables as it prints them, by the stems of our files.
     """
+    revision = list_revisions(tables)
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     by_stem = {Path(path).stem: path for path in tables}
-    compared = {
-        f"table{number}": layout
-        for number, layout in (printed or {}).items()
-        if f"table{number}" in by_stem
-    }
+    compared = {name: layout for name, layout in (printed or {}).items() if name in by_stem}
     parts = [
         f"# {section.title}",
         "For whoever looks up numbers of the published run. Made by the workflow; do not edit. "
         "The CSV files hold every digit; [what their columns mean](../../results/README.md).",
         f"```\n{command}\n```",
-        f"Revision {facts['revision']}, Python {facts['python']}, {facts['machine']}; {versions}.",
+        f"Revision {revision}, Python {facts['python']}, {facts['machine']}; {versions}.",
     ]
     if compared:
         signs = ", ".join(

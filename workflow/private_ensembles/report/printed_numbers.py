@@ -97,17 +97,16 @@ def printed_tables(compared: pd.DataFrame, titles: Mapping[str, str]) -> list[Pr
     papers = []
     for name in compared["paper"].unique():
         paper = str(name)
-        tables = {
-            f"Table {number}": _printed_table(number, layout)
-            for number, layout in lay_out_tables(compared, paper).items()
-        }
+        layouts = lay_out_tables(compared, paper)
+        named = {f"Table {item.removeprefix('table')}": layouts[item] for item in layouts}
+        tables = {name: _printed_table(name, layout) for name, layout in named.items()}
         if tables:
             papers.append(PrintedTables(paper, short_title(paper, titles), tables))
     return papers
 
 
 def lay_out_tables(compared: pd.DataFrame, paper: str) -> dict[str, Layout]:
-    """Return a paper's tables as it prints them, by their numbers ("10") and in their order.
+    """Return a paper's tables as it prints them, by their names ("table10") and in their order.
 
     Args:
         compared: The printed numbers of ``fidelity.csv`` as text.
@@ -115,7 +114,7 @@ def lay_out_tables(compared: pd.DataFrame, paper: str) -> dict[str, Layout]:
     """
     rows = sort_in_paper_order(compared[compared["paper"] == paper])
     return {
-        str(item).removeprefix("table"): _lay_out(among)
+        str(item): _lay_out(among)
         for item, among in rows.groupby("item", sort=False)
         if str(item).startswith("table")
     }
@@ -138,13 +137,13 @@ def _lay_out(rows: pd.DataFrame) -> Layout:
     return Layout([*columns], cells)
 
 
-def _printed_table(number: str, layout: Layout) -> Markup:
+def _printed_table(name: str, layout: Layout) -> Markup:
     headings = [Cell("row"), *(Cell(column, {"class": "number"}) for column in layout.columns)]
     body = [
         [Cell(row), *(_cell(cells.get(column, [])) for column in layout.columns)]
         for row, cells in layout.rows.items()
     ]
-    return pieces.table(f"Table {number} as printed, and ours", headings, body)
+    return pieces.table(f"{name} as printed, and ours", headings, body)
 
 
 def describe_number(number: Mapping[str, str]) -> tuple[str, str]:

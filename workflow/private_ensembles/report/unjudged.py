@@ -1,16 +1,16 @@
 """What a run did not judge: how many comparisons of each paper, why, and what would judge them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
-import yaml
 
 from private_ensembles.papers.compare.comparison import RELATION
 from private_ensembles.papers.compare.statuses import STATUSES
 from private_ensembles.report.sections import short_title, sort_papers
-from private_ensembles.run.changes import DEFAULTS
+from private_ensembles.run.changes import DEFAULTS, changes
 
 # The run behind docs/, which has more random runs of each paper than config.yaml asks for.
 _PUBLISHED = "config/scenarios/published.yaml"
@@ -52,10 +52,8 @@ def list_reasons(
     rows = fidelity[fidelity["status"].isin(_WITHOUT_VERDICT)]
     reasons: dict[str, list[Reason]] = {}
     for paper in sort_papers(rows["paper"].unique(), titles):
-        counts: dict[tuple[str, str], int] = {}
-        for row in rows[rows["paper"] == paper].to_dict("records"):
-            key = row["status"], _say_why(row)
-            counts[key] = counts.get(key, 0) + 1
+        of_paper = rows[rows["paper"] == paper].to_dict("records")
+        counts = Counter((row["status"], _say_why(row)) for row in of_paper)
         order = sorted(counts, key=lambda key: (list(STATUSES).index(key[0]), -counts[key]))
         reasons[short_title(paper, titles)] = [
             Reason(status, counts[status, why], why, *_find_remedy(status, why, paper, has_more))
@@ -73,7 +71,7 @@ def _say_why(row: Mapping[str, str]) -> str:
     return _SENTENCE_END.split(row["note"], maxsplit=1)[0]
 
 
-def _find_remedy(status: str, why: str, paper: str, has_more: Sequence[str]) -> tuple[str, str]:
+def _find_remedy(status: str, why: str, paper: str, has_more: Container[str]) -> tuple[str, str]:
     """Return a remedy in words and its command, as `Reason` has them."""
     if paper in has_more and (status == "weak" or _ONE_RUN.match(why)):
         effect = "narrow the tolerance" if status == "weak" else "show the spread"
@@ -83,25 +81,14 @@ def _find_remedy(status: str, why: str, paper: str, has_more: Sequence[str]) -> 
     return "", ""
 
 
-def _papers_with_more_runs(config: Mapping) -> list[str]:
+def _papers_with_more_runs(config: Mapping) -> set[str]:
     """Return the papers of which the run behind docs/ has more random runs than a configuration."""
     file = DEFAULTS.parent / _PUBLISHED
     if not file.is_file():
-        return []
-    published = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return [
-        paper
-        for paper, section in published.items()
-        if isinstance(section, Mapping) and _has_longer_list(section, config.get(paper) or {})
-    ]
-
-
-def _has_longer_list(section: Mapping, other: Mapping) -> bool:
-    """Return whether a list in a section is longer than in another one, however deep it is."""
-    for key, value in section.items():
-        if isinstance(value, Mapping):
-            if _has_longer_list(value, other.get(key) or {}):
-                return True
-        elif isinstance(value, Sequence) and len(value) > len(other.get(key) or ()):
-            return True
-    return False
+        return set()
+    return {
+        key.partition(".")[0]
+        for key, (published, ours) in changes(config, file).items()
+        if isinstance(published, list)
+        and (not isinstance(ours, list) or len(published) > len(ours))
+    }

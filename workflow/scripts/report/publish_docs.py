@@ -10,7 +10,6 @@ from private_ensembles.papers.compare.comparison import NUMBER, select_kind
 from private_ensembles.report.markdown import docs_page
 from private_ensembles.report.page import ASSETS
 from private_ensembles.report.printed_numbers import lay_out_tables
-from private_ensembles.report.run_facts import list_revisions
 from private_ensembles.report.sections import read_sections
 
 with files.job(snakemake) as job:
@@ -27,13 +26,12 @@ with files.job(snakemake) as job:
     facts = files.provenance("torch", "opacus", "dp-accounting", "gurobipy", "highspy")
     sections = {section.paper: section for section in read_sections(ASSETS)}
     for paper, page in zip(job.params.papers, job.output.pages, strict=True):
-        tables = [path for path in job.input.tables if f"results/{paper}/" in str(path)]
         text = docs_page(
             section=sections[paper],
-            tables=tables,
+            tables=[path for path in job.input.tables if f"results/{paper}/" in str(path)],
             figures=[path for path in job.input.figures if f"results/{paper}/" in str(path)],
             command="snakemake publish_docs --cores all --configfile docs/configuration.yaml",
-            facts=facts | {"revision": list_revisions(tables)},
+            facts=facts,
             printed=lay_out_tables(compared, paper),
         )
         page.write_text(text, encoding="utf-8")

@@ -5,8 +5,8 @@ mechanisms of one training have their teachers in common, so that a difference v
 either accuracy. The printed accuracies are of one training, ten draws of the queries each.
 """
 
-import math
 from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
 
@@ -15,6 +15,7 @@ from private_ensembles.papers.compare.judging import (
     Estimate,
     Evidence,
     Relation,
+    mean_over_runs,
 )
 
 # The tables of accuracies have these allowances m.
@@ -102,12 +103,8 @@ def _relate_order(
     )
     if ours is None:
         return relation
-    mean, spread = float(ours.mean()), float(ours.std(ddof=1))
-
-    def with_runs(runs: int) -> Estimate:
-        return Estimate(mean, spread / math.sqrt(runs), runs - 1)
-
-    return relation._replace(ours=with_runs(len(ours)), with_runs=with_runs)
+    with_runs = partial(mean_over_runs, ours)
+    return relation._replace(ours=with_runs(), with_runs=with_runs)
 
 
 def _relate_pooled(
